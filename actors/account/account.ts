@@ -11,7 +11,7 @@ import { margins } from "./capacity.ts";
 import { accountNotFound, cancel, charge, expireDue, renew } from "./charge.ts";
 import { closeAccount, endClosing, removeChild, settleClosing, unfinishedWork } from "./closing.ts";
 import type { AccountCommand } from "./commands.ts";
-import { birth, forgo } from "./creation.ts";
+import { creation, forbidCreation } from "./creation.ts";
 import { dedupId, dedupIdsOf } from "./dedup-ids.ts";
 import { evolve } from "./evolve.ts";
 import { adjustTotals, takeFee } from "./fees.ts";
@@ -58,33 +58,33 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
   profile: "closed",
   read: "open",
   admit: "closed",
-  preview: "closed",
+  admitDryRun: "closed",
   renew: "closed",
-  holdAgain: "closing",
-  abandon: "closed",
+  reassertHolds: "closing",
+  releaseOrphanedHolds: "closed",
   charge: "closed",
   cancel: "closed",
   update: "open",
   adjust: "open",
   createChild: "open",
-  give: "open",
-  giveBack: "open",
+  startTransfer: "open",
+  startRefund: "open",
   fee: "open",
   margins: "closing",
   topUp: "open",
   mailSent: "closed",
-  receive: "closing",
+  receiveCredit: "closing",
   move: "open",
-  adopt: "open",
-  disown: "closed",
+  addChild: "open",
+  removeChild: "closed",
   close: "closed",
   settleClosing: "closed",
   endClosing: "closed",
-  affairs: "closed",
+  unfinishedWork: "closed",
   expireCredit: "closing",
-  birth: "closed",
-  forgo: "closed",
-  found: "open",
+  creation: "closed",
+  forbidCreation: "closed",
+  createRoot: "open",
   rotate: "open",
   effectDone: "closed",
 };
@@ -95,8 +95,8 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
  * hold, and a view may lag.
  */
 const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
-  ...(["admit", "preview", "margins", "cancel"] as const),
-  ...(["createChild", "give", "giveBack", "fee", "expireCredit"] as const),
+  ...(["admit", "admitDryRun", "margins", "cancel"] as const),
+  ...(["createChild", "startTransfer", "startRefund", "fee", "expireCredit"] as const),
   "settleClosing",
 ]);
 
@@ -107,7 +107,7 @@ const isPast = (state: Account, until: LifecycleStage): boolean =>
 function decide(state: Account, command: AccountCommand, turn: Turn): Decision<AccountEvent> {
   const before = state.volatile.holdsExpired;
   // A late renewal still finds its hold; every other command treats an expired hold as ended.
-  if (command.type !== "renew" && command.type !== "holdAgain") expireHolds(state, turn.now);
+  if (command.type !== "renew" && command.type !== "reassertHolds") expireHolds(state, turn.now);
   const decision = decided(state, command, turn);
   const holdsExpired = state.volatile.holdsExpired - before;
   return holdsExpired === 0 ? decision : { ...decision, holdsExpired };
@@ -141,13 +141,13 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
     }
     case "admit":
       return admit(state, command, turn);
-    case "preview":
+    case "admitDryRun":
       return admitDryRun(state, command, turn);
     case "renew":
       return renew(state, command, turn);
-    case "holdAgain":
+    case "reassertHolds":
       return reassertHolds(state, command, turn);
-    case "abandon":
+    case "releaseOrphanedHolds":
       return releaseOrphanedHolds(state, command, turn);
     case "charge":
       return charge(state, command, turn);
@@ -159,9 +159,9 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return updateProfile(state, command, turn);
     case "adjust":
       return adjustTotals(state, command, turn);
-    case "give":
+    case "startTransfer":
       return startTransfer(state, command, turn);
-    case "giveBack":
+    case "startRefund":
       return startRefund(state, command, turn);
     case "fee":
       return takeFee(state, command, turn);
@@ -173,13 +173,13 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return topUp(state, command, turn);
     case "mailSent":
       return mailSent(state, command);
-    case "receive":
+    case "receiveCredit":
       return receiveCredit(state, command, turn);
     case "move":
       return startMove(state, command, turn);
-    case "adopt":
+    case "addChild":
       return addChild(state, command, turn);
-    case "disown":
+    case "removeChild":
       return removeChild(state, command, turn);
     case "close":
       return closeAccount(state, command);
@@ -187,15 +187,15 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return settleClosing(state, command, turn);
     case "endClosing":
       return endClosing(state);
-    case "affairs":
+    case "unfinishedWork":
       return unfinishedWork(state);
     case "expireCredit":
       return { reply: {}, events: expireDue(state, turn), save: true };
-    case "birth":
-      return birth(state);
-    case "forgo":
-      return forgo(state);
-    case "found":
+    case "creation":
+      return creation(state);
+    case "forbidCreation":
+      return forbidCreation(state);
+    case "createRoot":
       return createRoot(state, command, turn);
     case "rotate":
       return replaceKey(state, command, turn);

@@ -71,9 +71,9 @@ function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[
   return [{ type: "quota_asked", id, bornAt: now, from, amount, keep }];
 }
 
-/** The command `give` as an AutoQuota request sends it; pending-effects.ts checks it against the protocol. */
+/** The command `startTransfer` as an AutoQuota request sends it; pending-effects.ts checks it against the protocol. */
 interface GiveQuota {
-  readonly type: "give";
+  readonly type: "startTransfer";
   readonly id: string;
   readonly bornAt: number;
   readonly to: AccountId;
@@ -89,7 +89,7 @@ export function quotaEffects({ id, quota: { asked } }: Account): Effect<"account
   const { bornAt, from, amount, keep } = asked;
   const kind = "auto_quota";
   const command = {
-    type: "give",
+    type: "startTransfer",
     id: asked.id,
     bornAt,
     to: id,

@@ -225,15 +225,15 @@ export function unfinishedWork(state: Account): Decision<AccountEvent> {
 export const childRemovalEffects = ({
   id,
   leaving,
-}: Account): Effect<"account", { readonly type: "disown" } & RemoveChild>[] =>
+}: Account): Effect<"account", { readonly type: "removeChild" } & RemoveChild>[] =>
   [...leaving.values()].map((one) => ({
     id: one.id,
     to: { kind: "account", id: String(one.parent) },
-    command: { type: "disown", id: one.id, child: id },
+    command: { type: "removeChild", id: one.id, child: id },
     bornAt: one.bornAt,
   }));
 
-/** Input of the command `disown`, which a former child sends. */
+/** Input of the command `removeChild`, which a former child sends. */
 export interface RemoveChild {
   readonly id: string;
   readonly child: AccountId;

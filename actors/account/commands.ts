@@ -9,7 +9,7 @@ import type { AdmitDryRun } from "./admit-dry-run.ts";
 import type { TopUp } from "./auto-quota.ts";
 import type { Margins } from "./capacity.ts";
 import type { CloseAccount, RemoveChild, SettleClosing, UnfinishedWork } from "./closing.ts";
-import type { Birth } from "./creation.ts";
+import type { CreationState } from "./creation.ts";
 import type { AdjustTotals, TakeFee } from "./fees.ts";
 import type { AddChild, MoveAccount } from "./move.ts";
 import type { ReleaseOrphanedHolds } from "./orphaned-holds.ts";
@@ -35,15 +35,15 @@ export interface AccountCommands {
   readonly read: { readonly input: NoInput; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted | StaleProfile };
   /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
-  readonly preview: { readonly input: AdmissionRequest; readonly output: AdmitDryRun | StaleProfile };
+  readonly admitDryRun: { readonly input: AdmissionRequest; readonly output: AdmitDryRun | StaleProfile };
   readonly renew: {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };
   };
   /** A node re-asserts the holds of its running requests after this account has lost them. */
-  readonly holdAgain: { readonly input: ReassertHolds; readonly output: { readonly dropped: number } };
+  readonly reassertHolds: { readonly input: ReassertHolds; readonly output: { readonly dropped: number } };
   /** Releases orphaned holds: the nodes that ran these requests are dead. */
-  readonly abandon: { readonly input: ReleaseOrphanedHolds; readonly output: object };
+  readonly releaseOrphanedHolds: { readonly input: ReleaseOrphanedHolds; readonly output: object };
   readonly charge: { readonly input: ChargeFacts; readonly output: object };
   readonly cancel: {
     readonly input: { readonly id: string; readonly aborted: boolean };
@@ -52,17 +52,17 @@ export interface AccountCommands {
   readonly update: { readonly input: UpdateProfile; readonly output: AccountRecord };
   readonly adjust: { readonly input: AdjustTotals; readonly output: object };
   readonly createChild: { readonly input: CreateChild; readonly output: { readonly id: AccountId } };
-  readonly give: { readonly input: StartTransfer; readonly output: object };
-  readonly giveBack: { readonly input: StartRefund; readonly output: object };
+  readonly startTransfer: { readonly input: StartTransfer; readonly output: object };
+  readonly startRefund: { readonly input: StartRefund; readonly output: object };
   readonly fee: { readonly input: TakeFee; readonly output: { readonly paid: Nano } };
   /** Returns what the account can give and take now. */
   readonly margins: { readonly input: NoInput; readonly output: Margins };
   readonly topUp: { readonly input: TopUp; readonly output: { readonly asked: boolean } };
   readonly mailSent: { readonly input: MailSent; readonly output: object };
-  readonly receive: { readonly input: ReceiveCredit; readonly output: object };
+  readonly receiveCredit: { readonly input: ReceiveCredit; readonly output: object };
   readonly move: { readonly input: MoveAccount; readonly output: object };
-  readonly adopt: { readonly input: AddChild; readonly output: object };
-  readonly disown: { readonly input: RemoveChild; readonly output: object };
+  readonly addChild: { readonly input: AddChild; readonly output: object };
+  readonly removeChild: { readonly input: RemoveChild; readonly output: object };
   readonly close: { readonly input: CloseAccount; readonly output: object };
   readonly settleClosing: {
     readonly input: SettleClosing;
@@ -70,12 +70,12 @@ export interface AccountCommands {
   };
   readonly endClosing: { readonly input: NoInput; readonly output: object };
   /** Returns what is unfinished between this account and others. */
-  readonly affairs: { readonly input: NoInput; readonly output: UnfinishedWork };
+  readonly unfinishedWork: { readonly input: NoInput; readonly output: UnfinishedWork };
   readonly expireCredit: { readonly input: NoInput; readonly output: object };
-  readonly birth: { readonly input: NoInput; readonly output: { readonly birth: Birth } };
+  readonly creation: { readonly input: NoInput; readonly output: { readonly state: CreationState } };
   /** Gives up a creation that took too long: this account can never be created afterwards. */
-  readonly forgo: { readonly input: NoInput; readonly output: { readonly birth: Birth } };
-  readonly found: {
+  readonly forbidCreation: { readonly input: NoInput; readonly output: { readonly state: CreationState } };
+  readonly createRoot: {
     readonly input: { readonly keyHash: string };
     readonly output: { readonly founded: boolean };
   };

@@ -15,32 +15,34 @@ import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
-/** `unborn`: not created yet; `born`: created; `forgone`: can never be created. */
-export type Birth = "unborn" | "born" | "forgone";
+/** `open`: not created yet; `created`; `forgone`: can never be created. */
+export type CreationState = "open" | "created" | "forgone";
 
-const birthOf = ({ profile, forgone }: Account): Birth => {
-  if (profile !== null) return "born";
-  return forgone ? "forgone" : "unborn";
+const creationStateOf = ({ profile, forgone }: Account): CreationState => {
+  if (profile !== null) return "created";
+  return forgone ? "forgone" : "open";
 };
 
 /** Returns whether the account is created, can be created, or can never be; changes nothing. */
-export const birth = (state: Account): Decision<AccountEvent> => ({ reply: { birth: birthOf(state) } });
+export const creation = (state: Account): Decision<AccountEvent> => ({
+  reply: { state: creationStateOf(state) },
+});
 
 /**
  * Gives up the creation of an account that does not exist yet; an existing one stays. Returns the resulting
  * state.
  */
-export function forgo(state: Account): Decision<AccountEvent> {
-  if (birthOf(state) !== "unborn") return birth(state);
-  return { reply: { birth: "forgone" }, events: [{ type: "forgone" }] };
+export function forbidCreation(state: Account): Decision<AccountEvent> {
+  if (creationStateOf(state) !== "open") return creation(state);
+  return { reply: { state: "forgone" }, events: [{ type: "forgone" }] };
 }
 
 /** Returns why the account cannot be created (duplicate_name, user_not_found), or null if it can. */
-export function unbearable(state: Account): Refusal | null {
-  switch (birthOf(state)) {
-    case "unborn":
+export function creationRefusal(state: Account): Refusal | null {
+  switch (creationStateOf(state)) {
+    case "open":
       return null;
-    case "born":
+    case "created":
       return { code: "duplicate_name", message: `Account ${state.id} exists already.` };
     case "forgone":
       return { code: "user_not_found", message: `The creation of account ${state.id} took too long.` };

@@ -44,16 +44,16 @@ export function dedupId(command: AccountCommand): string | undefined {
   switch (command.type) {
     case "charge":
     case "createChild":
-    case "give":
-    case "giveBack":
+    case "startTransfer":
+    case "startRefund":
     case "fee":
     case "adjust":
     case "move":
-    case "adopt":
-    case "disown":
+    case "addChild":
+    case "removeChild":
     case "settleClosing":
       return command.id;
-    case "receive":
+    case "receiveCredit":
       return command.transfer.id;
     case "cancel":
       return `${command.id}:released`;

@@ -72,15 +72,15 @@ export function moveEffects({
   id,
   profile,
   move,
-}: Account): Effect<"account", { readonly type: "adopt" } & AddChild>[] {
+}: Account): Effect<"account", { readonly type: "addChild" } & AddChild>[] {
   if (move?.stage !== "asked" || profile === null) return [];
   const { rates, resources } = { ...profile, ...move.brings };
   const mark = `${move.id}:join`;
-  const command = { type: "adopt", id: mark, child: id, dna: move.dna, rates, resources } as const;
+  const command = { type: "addChild", id: mark, child: id, dna: move.dna, rates, resources } as const;
   return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
 }
 
-/** Input of the command `adopt`: the settings that the child will have. */
+/** Input of the command `addChild`: the settings that the child will have. */
 export interface AddChild extends Pick<Profile, "rates" | "resources" | "dna"> {
   readonly id: string;
   readonly child: AccountId;

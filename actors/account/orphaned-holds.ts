@@ -11,7 +11,7 @@ import { releaseEvents } from "./charge.ts";
 import { closeHold } from "./holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
-/** Input of the command `abandon`: ids of the requests whose holds end. */
+/** Input of the command `releaseOrphanedHolds`: ids of the requests whose holds end. */
 export interface ReleaseOrphanedHolds {
   readonly ids: readonly string[];
 }
@@ -25,16 +25,16 @@ const ABANDONED_MAX = 10_000;
  * nodes. Charges and cancellations are accepted from any node.
  */
 export const holdOwnership = {
-  opensHold: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "holdAgain",
+  opensHold: ({ type }: Command): boolean => type === "admit" || type === "renew" || type === "reassertHolds",
   release(
     { volatile }: Account,
     isDead: (name: string) => boolean,
-  ): ({ readonly type: "abandon" } & ReleaseOrphanedHolds) | null {
+  ): ({ readonly type: "releaseOrphanedHolds" } & ReleaseOrphanedHolds) | null {
     const ids: string[] = [];
     for (const { id, holder } of volatile.holds.values()) {
       if (ids.length < AT_ONCE && isDead(holder)) ids.push(id);
     }
-    return ids.length === 0 ? null : { type: "abandon", ids };
+    return ids.length === 0 ? null : { type: "releaseOrphanedHolds", ids };
   },
 };
 

@@ -5,7 +5,7 @@
 // situation                      recovery
 // re-asserted twice              the hold stays; only its expiry is extended
 // re-asserted after its end      not opened: the account remembers ended requests, and nodes repeat them in
-//                                `over`
+//                                `ended`
 // re-asserted after its expiry   not opened
 // re-asserted after a release    opened as an orphaned hold that was counted; its request is not counted
 //                                again
@@ -18,38 +18,38 @@ import { closeHold, growHold, HOLDS_MAX, hasEnded, openHold, rememberEnded } fro
 import { countedFlagFor } from "./orphaned-holds.ts";
 import type { Account, AccountEvent, Hold } from "./state.ts";
 
-/** Input of the command `holdAgain`. */
+/** Input of the command `reassertHolds`. */
 export interface ReassertHolds {
   /** The holds as admitted, or as grown since; `expiresAt` is set by the node when it re-asserts them. */
   readonly holds: readonly Readonly<Omit<Hold, "holder" | "counted">>[];
   /** Ids of requests that have ended, even if an earlier message re-asserted them. */
-  readonly over: readonly string[];
+  readonly ended: readonly string[];
 }
 
 /** Twice the bound of admission, since late re-assertions add to the requests admitted meanwhile. */
-const TOLD_MAX = 2 * HOLDS_MAX;
+const REASSERTED_HOLDS_MAX = 2 * HOLDS_MAX;
 
 /**
- * Opens or extends the given holds and closes those in `over`. The reply's `dropped` counts holds beyond the
+ * Opens or extends the given holds and closes those in `ended`. The reply's `dropped` counts holds beyond the
  * bound.
  */
 export function reassertHolds(
   state: Account,
-  { holds, over }: ReassertHolds,
+  { holds, ended }: ReassertHolds,
   { now, from }: Turn,
 ): Decision<AccountEvent> {
   if (state.profile === null) return { refused: accountNotFound(state), ungated: true };
-  for (const id of over) {
+  for (const id of ended) {
     rememberEnded(state, id, now);
     closeHold(state, id, now);
   }
   let dropped = 0;
-  for (const told of holds) {
-    const open = state.volatile.holds.get(told.id);
-    if (open !== undefined) keep(state, open, { ...told, holder: from }, now);
-    else if (hasEnded(state, told.id) || told.expiresAt <= now) continue;
-    else if (state.volatile.holds.size >= TOLD_MAX) dropped++;
-    else openHold(state, { ...told, holder: from, ...countedFlagFor(state, told.id) }, now);
+  for (const reasserted of holds) {
+    const open = state.volatile.holds.get(reasserted.id);
+    if (open !== undefined) extend(state, open, { ...reasserted, holder: from }, now);
+    else if (hasEnded(state, reasserted.id) || reasserted.expiresAt <= now) continue;
+    else if (state.volatile.holds.size >= REASSERTED_HOLDS_MAX) dropped++;
+    else openHold(state, { ...reasserted, holder: from, ...countedFlagFor(state, reasserted.id) }, now);
   }
   return { reply: { dropped }, ungated: true };
 }
@@ -58,10 +58,10 @@ export function reassertHolds(
  * Grows the open hold if it is the same one; a hold that was taken for another model is newer and keeps its
  * size.
  */
-function keep(state: Account, open: Hold, told: Readonly<Hold>, now: number): void {
-  open.holder = told.holder;
-  open.expiresAt = Math.max(open.expiresAt, told.expiresAt);
-  if (open.model === told.model && open.takenAt === told.takenAt) {
-    growHold(state, open, told.cost, told.tokens, now);
+function extend(state: Account, open: Hold, reasserted: Readonly<Hold>, now: number): void {
+  open.holder = reasserted.holder;
+  open.expiresAt = Math.max(open.expiresAt, reasserted.expiresAt);
+  if (open.model === reasserted.model && open.takenAt === reasserted.takenAt) {
+    growHold(state, open, reasserted.cost, reasserted.tokens, now);
   }
 }

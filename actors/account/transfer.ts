@@ -35,7 +35,7 @@ import { DAY_MS } from "../time.ts";
 import { quotaMoved } from "./auto-quota.ts";
 import { affords, overfull, roomOf } from "./capacity.ts";
 import { accountNotFound, expireDue } from "./charge.ts";
-import { unbearable } from "./creation.ts";
+import { creationRefusal } from "./creation.ts";
 import type { Receipt } from "./events.ts";
 import { childRefusal, initialProfile, type NewAccount } from "./profile.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type Transfer } from "./state.ts";
@@ -61,7 +61,7 @@ export interface CreateChild extends Gift {
   readonly child: NewAccount;
 }
 
-/** Input of the command `give`. */
+/** Input of the command `startTransfer`. */
 export interface StartTransfer extends Gift {
   readonly to: AccountId;
   /** A recharge, or an answer to the child's AutoQuota request. */
@@ -110,7 +110,7 @@ export function startTransfer(state: Account, input: StartTransfer, turn: Turn):
   return { reply: {}, events: out(state, giver, transfer, turn), save: true };
 }
 
-/** Input of the command `giveBack`. */
+/** Input of the command `startRefund`. */
 export interface StartRefund {
   readonly id: string;
   readonly bornAt: number;
@@ -223,7 +223,7 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
   ];
 }
 
-/** Input of the command `receive`, which the runtime delivers from account `from`. */
+/** Input of the command `receiveCredit`, which the runtime delivers from account `from`. */
 export interface ReceiveCredit {
   readonly transfer: Transfer;
   readonly from: Account["id"];
@@ -276,7 +276,7 @@ export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn):
  */
 function unwelcome(state: Account, { transfer }: ReceiveCredit): Refusal | null {
   const { profile, closing } = state;
-  if (transfer.child !== null) return unbearable(state);
+  if (transfer.child !== null) return creationRefusal(state);
   if (profile === null) return accountNotFound(state);
   return closing === null || transfer.kind === "refund" ? null : accountNotFound(state);
 }
@@ -325,10 +325,10 @@ export function transferSettled(state: Account, id: string, refused: Refusal | n
 /** Returns the pending effects that deliver transfers which are not settled. */
 export const transferEffects = (
   state: Account,
-): Effect<"account", { readonly type: "receive" } & ReceiveCredit>[] =>
+): Effect<"account", { readonly type: "receiveCredit" } & ReceiveCredit>[] =>
   [...state.owing.values()].map((transfer) => ({
     id: `${transfer.id}:in`,
     to: { kind: "account", id: String(transfer.to) },
-    command: { type: "receive", transfer, from: state.id },
+    command: { type: "receiveCredit", transfer, from: state.id },
     bornAt: transfer.bornAt,
   }));

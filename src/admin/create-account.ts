@@ -195,8 +195,8 @@ async function claimAll(
 async function isBorn({ system, clock }: CreationParts, id: AccountId): Promise<boolean> {
   const until = clock.mono() + BIRTH_MS;
   for (;;) {
-    const { birth } = await system.ask(actorRef.account(id), "birth", {});
-    if (birth !== "unborn") return birth === "born";
+    const { state } = await system.ask(actorRef.account(id), "creation", {});
+    if (state !== "open") return state === "created";
     if (clock.mono() > until)
       throw new UnavailableError(actorName(actorRef.account(id)), "it is not born yet");
     await sleep(clock, PAUSE_MS);
@@ -207,7 +207,7 @@ async function isBorn({ system, clock }: CreationParts, id: AccountId): Promise<
 async function refunded({ system, clock }: CreationParts, parent: AccountId, by: string): Promise<void> {
   const until = clock.mono() + BIRTH_MS;
   for (;;) {
-    const { owes } = await system.ask(actorRef.account(parent), "affairs", {});
+    const { owes } = await system.ask(actorRef.account(parent), "unfinishedWork", {});
     if (!owes.includes(by)) return;
     if (clock.mono() > until)
       throw new UnavailableError(actorName(actorRef.account(parent)), "its credit is under way");

@@ -130,7 +130,7 @@ async function isRoots(
   await store.claim("name:root", ROOT, by, clock.wall());
   await store.claim(`key:${keyHash}`, ROOT, by, clock.wall());
   if (seen === null) {
-    if (!(await system.ask(actorRef.account(ROOT), "found", { keyHash })).founded) return false;
+    if (!(await system.ask(actorRef.account(ROOT), "createRoot", { keyHash })).founded) return false;
   } else {
     try {
       const { formerKeyHash } = await system.ask(actorRef.account(ROOT), "rotate", { keyHash, from: seen });

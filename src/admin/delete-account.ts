@@ -93,16 +93,16 @@ export async function finish(parts: DeletionParts, account: AccountId): Promise<
   const until = clock.mono() + DELETION_MS;
   const { profile } = await system.ask(actorRef.account(account), "profile", {});
   const below = dnaBelow(profile.dna, account);
-  const { closing } = await system.ask(actorRef.account(account), "affairs", {});
+  const { closing } = await system.ask(actorRef.account(account), "unfinishedWork", {});
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const left = await emptyBelow(parts, below, { by: closing?.by ?? account, until });
-    const { children } = await system.ask(actorRef.account(account), "affairs", {});
+    const { children } = await system.ask(actorRef.account(account), "unfinishedWork", {});
     if (left === 0 && children === 0 && (await emptied(parts, account))) break;
     if (clock.mono() > until)
       throw new UnavailableError(actorName(actorRef.account(account)), "its deletion goes on");
     await sleep(clock, pauseMs);
   }
-  const after = await system.ask(actorRef.account(account), "affairs", {});
+  const after = await system.ask(actorRef.account(account), "unfinishedWork", {});
   return { name: after.name, refunded: after.closing!.refunded, fee: after.closing!.fee };
 }
 
@@ -182,13 +182,13 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
   const there = actorRef.account(account);
   try {
     const id = random.id();
-    const { parent, stage } = await system.ask(there, "affairs", {});
+    const { parent, stage } = await system.ask(there, "unfinishedWork", {});
     // Read each time, because credit must not be sent to a parent that has no room and would return it.
     const margins =
       stage === "closing" && (await system.ask(actorRef.account(parent ?? ROOT), "margins", {}));
     const settling = { id, bornAt: clock.wall(), ...(margins && { room: margins.room }) };
     await system.ask(there, "settleClosing", settling, { id });
-    const affairs = await system.ask(there, "affairs", {});
+    const affairs = await system.ask(there, "unfinishedWork", {});
     if (affairs.owes.length > 0) return false;
     if (affairs.stage !== "closed") {
       await releaseClaims(parts.store, account, affairs);
@@ -196,7 +196,7 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
       clock.after(LATE_MS, () => releaseClaims(parts.store, account, affairs).catch(() => {}));
       await system.ask(there, "endClosing", {});
     }
-    return (await system.ask(there, "affairs", {})).leaving.length === 0;
+    return (await system.ask(there, "unfinishedWork", {})).leaving.length === 0;
   } catch (error) {
     if (error instanceof RefusedError && error.refusal.code === CLOSING_NOT_DUE) return false;
     throw error;
@@ -247,7 +247,7 @@ export async function sweepDeletions(parts: DeletionParts): Promise<number> {
 
 /** Makes one round of a deletion. Returns true when the deletion is complete. */
 async function resumed(parts: DeletionParts, account: AccountId, dna: string): Promise<boolean> {
-  const { closing } = await parts.system.ask(actorRef.account(account), "affairs", {});
+  const { closing } = await parts.system.ask(actorRef.account(account), "unfinishedWork", {});
   await emptyBelow(parts, dnaBelow(dna, account), { by: closing?.by ?? account });
   return emptied(parts, account);
 }

@@ -46,7 +46,7 @@ export async function moveAccount(
   const asked = { id, bornAt, to: parent, dna, by, ...(brings && { brings }) };
   await system.ask(actorRef.account(account), "move", asked, { id, bornAt });
   for (;;) {
-    const { move, leaving } = await system.ask(actorRef.account(account), "affairs", {});
+    const { move, leaving } = await system.ask(actorRef.account(account), "unfinishedWork", {});
     // A later move has replaced this one, so this one has ended.
     const stage = move?.id === id ? move.stage : "moved";
     if (stage === "refused") throw new RefusedError(parseRefusal(move!.refusal!));

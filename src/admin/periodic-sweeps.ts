@@ -169,11 +169,11 @@ async function isOnItsWay(
   claim: Claim,
 ): Promise<boolean> {
   const account = claim.account as AccountId;
-  const { birth } = await system.ask(actorRef.account(account), "birth", {});
-  if (birth !== "unborn") return false;
+  const { state } = await system.ask(actorRef.account(account), "creation", {});
+  if (state !== "open") return false;
   // The parent's transfer is in the ledger, so the creation continues, however old the claim is.
   if ((await foundedBy(store, claim.by)) === account) return true;
-  await system.ask(actorRef.account(account), "forgo", {});
+  await system.ask(actorRef.account(account), "forbidCreation", {});
   return false;
 }
 

@@ -28,7 +28,7 @@ export async function refundsOverfull(
   account: AccountId,
   recursive: boolean,
 ): Promise<Refusal | null> {
-  const { stage, parent, children } = await system.ask(actorRef.account(account), "affairs", {});
+  const { stage, parent, children } = await system.ask(actorRef.account(account), "unfinishedWork", {});
   if (stage !== "open" || parent === null || (children > 0 && !recursive)) return null;
   const { profile, balance } = await system.ask(actorRef.account(account), "read", {});
   const sums = new Refunds();

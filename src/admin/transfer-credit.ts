@@ -52,7 +52,7 @@ export async function recharge(parts: TransferParts, { from, ...order }: Recharg
   const { id, bornAt } = order;
   const { room } = await parts.system.ask(actorRef.account(order.to), "margins", {});
   const gift = { ...order, room, kind: "transfer_in" } as const;
-  await parts.system.ask(actorRef.account(from), "give", gift, { id, bornAt });
+  await parts.system.ask(actorRef.account(from), "startTransfer", gift, { id, bornAt });
   await arrived(parts, { from, to: order.to, id });
 }
 
@@ -65,9 +65,9 @@ export async function refund(
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
 ): Promise<void> {
   const { id, bornAt } = order;
-  const { parent } = await parts.system.ask(actorRef.account(from), "affairs", {});
+  const { parent } = await parts.system.ask(actorRef.account(from), "unfinishedWork", {});
   const { room } = await parts.system.ask(actorRef.account(parent ?? ROOT), "margins", {});
-  await parts.system.ask(actorRef.account(from), "giveBack", { ...order, room }, { id, bornAt });
+  await parts.system.ask(actorRef.account(from), "startRefund", { ...order, room }, { id, bornAt });
   await arrived(parts, { from, to: parent ?? ROOT, id });
 }
 
@@ -83,7 +83,7 @@ async function arrived(
     await arrival(parts, from, id);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    const { stage } = await parts.system.ask(actorRef.account(receiver), "affairs", {});
+    const { stage } = await parts.system.ask(actorRef.account(receiver), "unfinishedWork", {});
     if (stage !== "open") throw error;
     const why = `it holds too much since, or is not next to that account any more`;
     const message = `Account ${receiver} did not take the credit, account ${from} has it back: ${why}.`;
@@ -99,7 +99,7 @@ async function arrival({ system, store, clock }: TransferParts, giver: AccountId
   const name = actorName(actorRef.account(giver));
   const until = clock.mono() + ARRIVAL_MS;
   for (;;) {
-    const { owes } = await system.ask(actorRef.account(giver), "affairs", {});
+    const { owes } = await system.ask(actorRef.account(giver), "unfinishedWork", {});
     if (!owes.includes(id)) break;
     if (clock.mono() > until) throw new UnavailableError(name, "the credit is under way");
     await sleep(clock, PAUSE_MS);

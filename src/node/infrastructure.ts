@@ -8,6 +8,7 @@ import type { Bus } from "../bus/bus.ts";
 import { memoryBus } from "../bus/memory.ts";
 import { natsBus } from "../bus/nats.ts";
 import { createClusterPlacement } from "../runtime/placement/cluster-placement.ts";
+import { OtherProtocolFound } from "../runtime/placement/live-members.ts";
 import { NameTaken } from "../runtime/placement/node-lease.ts";
 import { NoNodeRunning } from "../runtime/placement/observer.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
@@ -125,6 +126,9 @@ export async function clusterName(registry: Registry, random: Random): Promise<s
  * are.
  */
 export const asSetting = (error: unknown): unknown =>
-  error instanceof NameTaken || error instanceof OtherProcessFound || error instanceof NoNodeRunning
+  error instanceof NameTaken ||
+  error instanceof OtherProcessFound ||
+  error instanceof OtherProtocolFound ||
+  error instanceof NoNodeRunning
     ? new BadSetting(error.message)
     : error;

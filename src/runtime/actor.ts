@@ -161,7 +161,6 @@ export type AnyBehavior<F extends Effect = Effect> = Behavior<unknown, Command, 
 
 /** A command on its way to an actor, locally or over the bus. */
 export interface Envelope {
-  readonly v: 1;
   /** Idempotency key, the same on every retry. */
   readonly id: string;
   readonly bornAt: number;
@@ -174,12 +173,12 @@ export interface Envelope {
   /** Wall-clock ms after which the caller no longer waits. It serves load shedding only. */
   readonly expiresAt: number;
   /** An earlier attempt may have run, so the ledger is searched for the dedup id whatever the clocks say. */
-  readonly again?: boolean;
+  readonly retry?: boolean;
   /**
    * The command is an effect. It is never too old, because its receiver is idempotent, by nature or by its
    * dedup id.
    */
-  readonly owed?: true;
+  readonly effect?: true;
 }
 
 /** The result of one attempt at an actor. */

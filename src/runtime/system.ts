@@ -94,11 +94,11 @@ function connectParts(parts: SystemParts) {
   const outbox = createEffectOutbox({
     ...{ clock, random, limits },
     deliver: (to, command, id, bornAt): ReturnType<ActorRouter["attempt"]> =>
-      router.attempt(to, { id, bornAt, command, owed: true, again: true }, DELIVERY_MS),
+      router.attempt(to, { id, bornAt, command, effect: true, retry: true }, DELIVERY_MS),
   });
   const resync = createHoldResync({
     ...{ clock, log, placement, handoffMs: limits.handoffMs },
-    ask: (node, actor): Promise<unknown> => protocol.call(node, "forgot", { actor }, limits.handoffMs),
+    ask: (node, actor): Promise<unknown> => protocol.call(node, "reassertHolds", { actor }, limits.handoffMs),
   });
   const activations = new ActivationCache({
     ...{ store, clock, random, placement, committer, limits, counters, log, behaviorOf, draining },
@@ -110,10 +110,10 @@ function connectParts(parts: SystemParts) {
   const scan = createRecoveryScan({ store, clock, limits, log, placement, ensureLoaded, draining });
   const handoff = createHoldHandoff({
     ...{ clock, log, placement, handoffMs: limits.handoffMs },
-    announce(node, terms) {
+    announce(node, shards) {
       const from = placement.node();
       protocol
-        .call(node, "told", { node: from, terms }, limits.handoffMs)
+        .call(node, "holdsReasserted", { node: from, shards }, limits.handoffMs)
         .catch((error) => log("debug", "not_told", { node, error: String(error) }));
     },
   });
@@ -124,13 +124,13 @@ function connectParts(parts: SystemParts) {
     version: parts.version ?? "",
     figures: () => parts.figures?.() ?? {},
   });
-  const protocol: NodeProtocol = createNodeProtocol(bus, {
+  const protocol: NodeProtocol = createNodeProtocol(bus, log, {
     command: ({ envelope }) => router.serve(envelope),
-    async told({ node, terms }) {
-      handoff.reasserted(node, terms);
+    async holdsReasserted({ node, shards }) {
+      handoff.reasserted(node, shards);
       return null;
     },
-    async forgot({ actor }) {
+    async reassertHolds({ actor }) {
       await resync.reassertHere(actor);
       return null;
     },
@@ -149,7 +149,7 @@ function connectParts(parts: SystemParts) {
   };
 }
 
-/** Registers what follows when shards move. Returns the handlers that are told of stale copies. */
+/** Registers what follows when shards move. Returns the handlers that learn of stale copies. */
 function followPlacement(bus: Bus, node: NodeParts): Set<StaleHandler> {
   const { placement, handoff, outbox, scan, activations, log } = node;
   const stale = new Set<StaleHandler>();

@@ -37,11 +37,11 @@ export function refusedByTheCompiler({ ask }: ActorSystem<Protocol>): unknown[] 
 
 /** What an actor owes is a command of the kind that `to` names. */
 export const refusedEffects: readonly EffectOf<Protocol>[] = [
-  { id: "e", bornAt: 0, to: actorRef.account(ID), command: { type: "disown", id: "e", child: ID } },
+  { id: "e", bornAt: 0, to: actorRef.account(ID), command: { type: "removeChild", id: "e", child: ID } },
   // @ts-expect-error: a Level has no such command
-  { id: "e", bornAt: 0, to: actorRef.level(ID, 1), command: { type: "disown", id: "e", child: ID } },
+  { id: "e", bornAt: 0, to: actorRef.level(ID, 1), command: { type: "removeChild", id: "e", child: ID } },
   // @ts-expect-error: the command lacks a field
-  { id: "e", bornAt: 0, to: actorRef.account(ID), command: { type: "disown", id: "e" } },
+  { id: "e", bornAt: 0, to: actorRef.account(ID), command: { type: "removeChild", id: "e" } },
 ];
 
 type Names<K extends Kind> = Readonly<Record<keyof Protocol[K], true>>;
@@ -54,22 +54,37 @@ const NAMES: { readonly [K in Kind]: Names<K> } = {
       profile: true,
       read: true,
       admit: true,
-      preview: true,
+      admitDryRun: true,
       renew: true,
-      holdAgain: true,
+      reassertHolds: true,
     },
     ...{
-      abandon: true,
+      releaseOrphanedHolds: true,
       charge: true,
       cancel: true,
       update: true,
       adjust: true,
       createChild: true,
-      give: true,
+      startTransfer: true,
     },
-    ...{ giveBack: true, fee: true, margins: true, topUp: true, mailSent: true, receive: true, move: true },
-    ...{ adopt: true, disown: true, close: true, settleClosing: true, endClosing: true, affairs: true },
-    ...{ expireCredit: true, birth: true, forgo: true, found: true, rotate: true },
+    ...{
+      startRefund: true,
+      fee: true,
+      margins: true,
+      topUp: true,
+      mailSent: true,
+      receiveCredit: true,
+      move: true,
+    },
+    ...{
+      addChild: true,
+      removeChild: true,
+      close: true,
+      settleClosing: true,
+      endClosing: true,
+      unfinishedWork: true,
+    },
+    ...{ expireCredit: true, creation: true, forbidCreation: true, createRoot: true, rotate: true },
   },
   owner: { read: true, configure: true, completeLevels: true },
   "key-pool": { list: true, read: true, members: true, add: true, update: true, remove: true, reseal: true },

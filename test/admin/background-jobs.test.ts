@@ -86,7 +86,10 @@ test("a move of AutoQuota is a line of the log where the account is served", asy
   listen(serving(owner.id));
   listen(serving(team.id));
   const give = { id: "quota-1", bornAt: tree.clock.wall(), to: team.id, amount: 1, days: 1, keep: 0 };
-  await tree.system.ask(actorRef.account(owner.id), "give", { ...give, kind: "auto_quota" } as never);
+  await tree.system.ask(actorRef.account(owner.id), "startTransfer", {
+    ...give,
+    kind: "auto_quota",
+  } as never);
   for (let i = 0; i < 100 && (await tree.affairs(owner.id)).owes.length > 0; i++) await Bun.sleep(5);
   expect(lines).toEqual([team.id]);
 });

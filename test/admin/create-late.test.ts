@@ -64,7 +64,7 @@ test("that loses its claims to the sweep begins anew, and moves its credit once"
   const { key } = await creating(async () => expect(await swept()).toBe(2))(order());
   const born = (await named("child"))!;
   expect(await tree.store.findClaim(`key:${hashKey(key)}`)).toMatchObject({ account: born, confirmed: true });
-  expect((await tree.system.ask(actorRef.account(id), "birth", {})).birth).toBe("forgone");
+  expect((await tree.system.ask(actorRef.account(id), "creation", {})).state).toBe("forgone");
   expect([await tree.balance(born), await tree.balance(parent.id)]).toEqual([usd(10), usd(90)]);
   expect((await tree.affairs(parent.id)).children).toBe(1);
 });

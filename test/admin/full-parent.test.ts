@@ -160,7 +160,7 @@ describe("a parent that fills up after the look", () => {
   );
 
   test("before a refund: the account has its credit back", async () => {
-    const parts = filling("giveBack", 4);
+    const parts = filling("startRefund", 4);
     const late = refund(parts, { ...order(5), from: team.id });
     expect(await refusal(late)).toBe("invalid_parameter");
     expect(await tree.balance(team.id)).toBe(usd(8_000));

@@ -42,7 +42,8 @@ export async function startTree(store: Store, clock: Clock) {
       return { id: record.profile.id, name, keyHash: hashKey(key) };
     },
     balance: async (id: AccountId) => (await system.ask(actorRef.account(id), "read", {})).balance,
-    affairs: (id: AccountId): Promise<UnfinishedWork> => system.ask(actorRef.account(id), "affairs", {}),
+    affairs: (id: AccountId): Promise<UnfinishedWork> =>
+      system.ask(actorRef.account(id), "unfinishedWork", {}),
     document: async (id: AccountId) =>
       (await store.find({ table: "accounts", where: [{ field: "id", is: "=", value: id }], order: "id" }))[0],
   };

@@ -57,6 +57,8 @@ export interface Cluster {
   /** Shards that two nodes served at once, and when. */
   readonly violations: string[];
   start(name: string, over?: Partial<ClusterLimits>): SimNode;
+  /** A node of the first version of the protocol, whose row does not say so. */
+  startOlder(name: string): SimNode;
   /** Lets virtual time pass. */
   run(ms: number): void;
   /** Lets it pass until this holds; the answer is how long it took, or the time allowed when it never did. */
@@ -91,7 +93,7 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
     }
   }
 
-  function start(name: string, over: Partial<ClusterLimits> = {}): SimNode {
+  function start(name: string, over: Partial<ClusterLimits> = {}, isOlder = false): SimNode {
     const process = timeline.process();
     const own = random.fork();
     const rate = 1 + drift * (own.unit() * 2 - 1);
@@ -115,7 +117,10 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
       clock,
       random: own.fork().forRuntime(clock),
       bus,
-      registry: line({ registry, world, clock, random: own, lines, isCut: () => timeline.now() < cutUntil }),
+      registry: line({
+        ...{ world, clock, random: own, lines, isCut: () => timeline.now() < cutUntil },
+        registry: isOlder ? withoutProtocol(registry) : registry,
+      }),
       log: (_level, event) => void logged.push(event),
       fit: () => node.fit,
       limits: over,
@@ -184,7 +189,8 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
     registry,
     nodes,
     violations,
-    start,
+    start: (name, over) => start(name, over),
+    startOlder: (name) => start(name, {}, true),
     run,
     until(holds, mostMs) {
       const from = timeline.now();
@@ -207,6 +213,13 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
       Array.from({ length: SHARDS }, (_, shard) => serving(shard)).filter((by) => by.length === 0).length,
   };
 }
+
+/** The registry as a node of the first protocol version writes it. */
+export const withoutProtocol = (registry: Registry): Registry => ({
+  read: registry.read,
+  cas: (key, rev, value) =>
+    registry.cas(key, rev, key.startsWith("node/") ? value.replace(/"protocol":\d+,/, "") : value),
+});
 
 /** A process's clocks: they run at their own rate; while it is frozen nothing of it runs. */
 function driven(

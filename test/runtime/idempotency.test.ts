@@ -6,6 +6,7 @@ import { decode, encode } from "../../src/bus/codec.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Placement } from "../../src/runtime/placement/placement.ts";
 import { createSingleNodePlacement } from "../../src/runtime/placement/single-node.ts";
+import { PROTOCOL_VERSION } from "../../src/runtime/protocol-version.ts";
 import { NOON, settled } from "./manual-clock.ts";
 import { rig, totalOf } from "./rig.ts";
 
@@ -125,8 +126,10 @@ describe("a marked command", () => {
     const at = after.clock.wall() + 14_000;
     const to = { kind: "account", id: "a" };
     const command = { type: "pay", mark: "m", amount: 1 };
-    const envelope = { v: 1, id: "m", bornAt: at, to, from: "n2#1", epoch: 1, expiresAt: at, command };
-    const reply = decode(await bus.request("n1", encode({ v: 1, kind: "command", envelope }), 1_000));
+    const envelope = { id: "m", bornAt: at, to, from: "n2#1", epoch: 1, expiresAt: at, command };
+    const reply = decode(
+      await bus.request("n1", encode({ v: PROTOCOL_VERSION, kind: "command", envelope }), 1_000),
+    );
     expect(reply).toEqual({ ok: true, body: -1 });
     expect(await totalOf(after.store, "a")).toBe(1);
   });

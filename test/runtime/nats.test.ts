@@ -7,10 +7,13 @@ import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
 import { silent } from "../../src/base/log.ts";
 import type { Bus } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
-import { createClusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
+import { type ClusterLimits, createClusterPlacement } from "../../src/runtime/placement/cluster-placement.ts";
+import { SHARDS } from "../../src/runtime/shards.ts";
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
+import type { Registry } from "../../src/store/store.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";
 import { memoryStore } from "../store/memory/memory.ts";
+import { withoutProtocol } from "./cluster-rig.ts";
 import { type PurseCommands, purse } from "./purse.ts";
 
 type Protocol = Record<"account" | "owner" | "key-pool" | "level", PurseCommands>;
@@ -26,7 +29,11 @@ if (server !== null) {
     await server.kill();
   });
 
-  async function start(name: string, cluster: string): Promise<ActorSystem<Protocol>> {
+  async function start(
+    name: string,
+    cluster: string,
+    over: { readonly registry?: Registry; readonly limits?: Partial<ClusterLimits> } = {},
+  ): Promise<ActorSystem<Protocol>> {
     const random = realRandom(clock);
     const bus = await natsBus({
       url: server!.url,
@@ -35,9 +42,9 @@ if (server !== null) {
       limits: { frameBytesMax: 4_096 },
     });
     opened.push(bus);
-    const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, heartbeatMs: 200 };
+    const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, heartbeatMs: 200, ...over.limits };
     const placement = createClusterPlacement({
-      registry: store,
+      registry: over.registry ?? store,
       bus,
       clock,
       random,
@@ -52,6 +59,20 @@ if (server !== null) {
     await system.start();
     return system;
   }
+
+  test("of another protocol version are not joined, and go on", async () => {
+    const cluster = `test-protocol-${process.pid}-${Date.now()}`;
+    const registry = memoryStore({ clock });
+    const limits = { holdMs: 1_000, ttlMs: 1_500 };
+    const older = await start("older", cluster, { registry: withoutProtocol(registry), limits });
+    const joined = start("newer", cluster, { registry, limits });
+    await expect(joined).rejects.toThrow(
+      /node older .* speaks node protocol 1, this program 2: stop all nodes/,
+    );
+    expect(older.stats().shards).toBe(SHARDS);
+    expect(await older.ask({ kind: "account", id: "p" }, "add", { amount: 1 })).toBe(1);
+    await older.drain(1_000);
+  });
 
   test("ask each other, hand over, and lose nothing", async () => {
     const cluster = `test-${process.pid}-${Date.now()}`;

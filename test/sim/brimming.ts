@@ -43,8 +43,8 @@ export function createBrimming(parts: {
     clients.reach("margins", 9, (node) => node.system.ask(actorRef.account(id), "margins", {}));
 
   async function emptied(id: AccountId): Promise<void> {
-    const { parent, stage } = await clients.reach("affairs", 9, (node) =>
-      node.system.ask(actorRef.account(id), "affairs", {}),
+    const { parent, stage } = await clients.reach("unfinishedWork", 9, (node) =>
+      node.system.ask(actorRef.account(id), "unfinishedWork", {}),
     );
     const above = parent !== null && parent !== ROOT;
     if (above) await emptied(parent);

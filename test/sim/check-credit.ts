@@ -98,7 +98,8 @@ class CreditCheck {
     // The credit that came has paid a debt.
     if (balance < DOLLARS / 2) return;
     // What is under way from there may come back, and needs its room.
-    const owes = async () => (await this.#node.system.ask(actorRef.account(parent), "affairs", {})).owes;
+    const owes = async () =>
+      (await this.#node.system.ask(actorRef.account(parent), "unfinishedWork", {})).owes;
     while ((await owes()).length > 0) await sleep(this.#parts.world, 50);
     await brimming.fill(parent);
     const all = { account: this.#id, by: ROOT, recursive: true };
@@ -132,7 +133,7 @@ class CreditCheck {
     return { ...system, ask } as never;
   }
 
-  #affairs = () => this.#node.system.ask(actorRef.account(this.#id), "affairs", {});
+  #affairs = () => this.#node.system.ask(actorRef.account(this.#id), "unfinishedWork", {});
   #margins = (id: AccountId) => this.#node.system.ask(actorRef.account(id), "margins", {});
   #count = (what: string) => this.#parts.trace.count(what);
   #fail = (message: string) => this.#parts.trace.violate("18 credit", message);

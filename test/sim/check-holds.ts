@@ -63,7 +63,7 @@ export function holdChecker(parts: {
 
   function before(model: Model, command: AccountCommand, now: number): void {
     // A late renewal may still save its hold; anything else meets only those that were renewed in time.
-    if (command.type === "renew" || command.type === "holdAgain") return;
+    if (command.type === "renew" || command.type === "reassertHolds") return;
     for (const [id, hold] of model.holds) if (hold.expiresAt <= now) model.holds.delete(id);
   }
 
@@ -91,7 +91,7 @@ export function holdChecker(parts: {
         hold.tokens = Math.max(hold.tokens, command.tokens);
         return;
       }
-      case "holdAgain":
+      case "reassertHolds":
         if (!decision.refused) again(model, command, turn.now);
         return;
       case "charge": {
@@ -104,7 +104,7 @@ export function holdChecker(parts: {
         beyond.set(command.id, Math.max(0, command.cost - (hold?.given ?? 0)));
         return;
       }
-      case "abandon":
+      case "releaseOrphanedHolds":
         for (const id of command.ids) {
           trace.count("holds abandoned");
           model.holds.delete(id);
@@ -139,7 +139,7 @@ export function holdChecker(parts: {
   }
 
   function again(model: Model, told: ReassertHolds, now: number): void {
-    for (const id of told.over) {
+    for (const id of told.ended) {
       model.holds.delete(id);
       model.ended.add(id);
     }

@@ -37,7 +37,7 @@ export const CLUSTER_BUGS: readonly InjectedBug[] = [
       injected: {
         behavior: inAccount((real) => ({
           decide: (state, command, turn) =>
-            command.type === "holdAgain"
+            command.type === "reassertHolds"
               ? { reply: { dropped: 0 }, ungated: true }
               : real.decide(state, command, turn),
         })),

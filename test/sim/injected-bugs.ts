@@ -213,7 +213,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
-            return command.type === "disown" && !decision.refused ? { reply: {} } : decision;
+            return command.type === "removeChild" && !decision.refused ? { reply: {} } : decision;
           },
         })),
       },
@@ -245,7 +245,8 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
         behavior: inAccount((real) => ({
           decide(state, command, turn) {
             const decision = real.decide(state, command, turn);
-            const isRefund = command.type === "receive" && state.id === 1 && decision.events !== undefined;
+            const isRefund =
+              command.type === "receiveCredit" && state.id === 1 && decision.events !== undefined;
             return isRefund ? { ...decision, events: [] } : decision;
           },
         })),

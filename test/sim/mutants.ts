@@ -200,8 +200,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "ended holds opened again",
     rule: "a hold that is over is not told again",
     file: "actors/account/reassert-holds.ts",
-    from: "hasEnded(state, told.id) || told.expiresAt <= now",
-    to: "told.expiresAt <= now",
+    from: "hasEnded(state, reasserted.id) || reasserted.expiresAt <= now",
+    to: "reasserted.expiresAt <= now",
     also: {
       file: "src/gateway/admission/hold-registry.ts",
       from: "if (entry?.told) removeUnconfirmed(entry.account, id);",
@@ -275,9 +275,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the planner trusts its own lease",
     rule: "nobody plans itself away by its own opinion",
-    file: "src/runtime/placement/cluster-placement.ts",
+    file: "src/runtime/placement/member-states.ts",
     from: 'const own = isLeaving() ? "leaving" : "up";',
-    to: 'const own = !isHeld() ? "gone" : isLeaving() ? "leaving" : "up";',
+    to: 'const own = !parts.identity.isHeld() ? "gone" : isLeaving() ? "leaving" : "up";',
     options: {
       ...{ nodes: 3, faults: { crashEveryMs: 0, slow: 0.05, slowMs: 5_000 } },
       cluster: {
@@ -303,7 +303,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "claims of the unborn released",
     rule: "an account whose claims are scanned is never born",
     file: "src/admin/periodic-sweeps.ts",
-    from: 'await system.ask(actorRef.account(account), "forgo", {});',
+    from: 'await system.ask(actorRef.account(account), "forbidCreation", {});',
     to: "",
     options: {
       nodes: 5,

@@ -97,10 +97,10 @@ export function createTree(parts: {
     if (!checkers.ledger.gave(by))
       trace.violate("2 once", `createChild ${by} was answered, but is not stored`);
     await clients.reach("read newborn", Number.POSITIVE_INFINITY, async (node) => {
-      const { birth } = await node.system.ask(actorRef.account(id), "birth", {});
+      const { state } = await node.system.ask(actorRef.account(id), "creation", {});
       // Its parent's debt is on the way.
-      if (birth === "unborn") throw new Error(birth);
-      if (birth === "forgone") throw new RefusedError({ code: "not_found", message: "the sweep was faster" });
+      if (state === "open") throw new Error(state);
+      if (state === "forgone") throw new RefusedError({ code: "not_found", message: "the sweep was faster" });
       // Or deleted already, with its parent.
       return await node.system.ask(actorRef.account(id), "read", {});
     });

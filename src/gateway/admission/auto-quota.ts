@@ -96,6 +96,6 @@ class TopUps implements AutoQuota {
   }
 
   async #asks(id: AccountId): Promise<boolean> {
-    return (await this.#parts.system.ask(actorRef.account(id), "affairs", {})).asksForQuota;
+    return (await this.#parts.system.ask(actorRef.account(id), "unfinishedWork", {})).asksForQuota;
   }
 }

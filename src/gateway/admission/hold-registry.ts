@@ -163,9 +163,9 @@ export function createHoldRegistry(parts: {
     const expiresAt = clock.wall() + HOLD_TTL_MS;
     const input = {
       holds: holds.map((hold) => ({ ...hold, expiresAt })),
-      over: ended.map(([id]) => id),
+      ended: ended.map(([id]) => id),
     };
-    const { dropped } = await system.ask(actorRef.account(account), "holdAgain", input, {
+    const { dropped } = await system.ask(actorRef.account(account), "reassertHolds", input, {
       budgetMs: BUDGET_MS,
     });
     if (dropped > 0) log("error", "holds_dropped", { account, dropped });

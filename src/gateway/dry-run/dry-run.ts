@@ -91,7 +91,7 @@ const askAccount = (
   { system }: DryRunParts,
   { caller }: DryRunInput,
   question: AdmissionRequest,
-): Promise<AdmitDryRun | StaleProfile> => system.ask(actorRef.account(caller.account), "preview", question);
+): Promise<AdmitDryRun | StaleProfile> => system.ask(actorRef.account(caller.account), "admitDryRun", question);
 
 async function dryRunOnce(
   parts: DryRunParts,

@@ -164,9 +164,9 @@ export class Activation {
   }
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
-  private isOld({ id, bornAt, again }: Envelope, { at }: Loaded): boolean {
+  private isOld({ id, bornAt, retry }: Envelope, { at }: Loaded): boolean {
     const { clock, limits } = this.actor.host;
-    return (again === true || !isFresh(bornAt, clock.wall(), at, limits)) && this.ids.get(id) === undefined;
+    return (retry === true || !isFresh(bornAt, clock.wall(), at, limits)) && this.ids.get(id) === undefined;
   }
 
   /**

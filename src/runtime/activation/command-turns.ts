@@ -58,7 +58,7 @@ export class TurnRunner {
       host.counters.shed++;
       return OVERLOADED;
     }
-    if (!hasDedupId && !envelope.owed && envelope.bornAt < now - host.limits.dedupMs) return TOO_OLD;
+    if (!hasDedupId && !envelope.effect && envelope.bornAt < now - host.limits.dedupMs) return TOO_OLD;
 
     const { id, from, command } = envelope;
     try {

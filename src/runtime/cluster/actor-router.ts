@@ -136,7 +136,6 @@ export function createActorRouter(parts: {
     const epoch = placement.epochOf(activation.shard);
     if (epoch === 0 || handoff.gate(activation.shard) !== null) return null;
     const envelope: Envelope = {
-      v: 1,
       id,
       bornAt,
       to,
@@ -145,7 +144,7 @@ export function createActorRouter(parts: {
       command,
       // It runs now or not at all.
       expiresAt: Number.MAX_SAFE_INTEGER,
-      again: retry,
+      retry,
     };
     const reply = activation.handleNow(envelope);
     if (reply instanceof Promise) return counted(reply, name, activation);
@@ -185,7 +184,6 @@ export function createActorRouter(parts: {
     if (isOwn && parts.draining()) return NOT_OWNER;
     const tryMs = isOwn ? ms : Math.min(ms, limits.tryMs);
     const envelope: Envelope = {
-      v: 1,
       to,
       from: placement.node(),
       epoch: isOwn ? epoch : owner!.epoch,

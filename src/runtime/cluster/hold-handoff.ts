@@ -2,12 +2,12 @@
 // re-asserts its holds to the new owner. There, commands that rely on holds wait until all nodes have done
 // so, for `handoffMs` at most.
 //
-//   a node sees a move in the table -> re-asserts its holds to the new owner, then sends it `told`
-//   the new owner -> opens the shard's gate when all nodes have sent `told` for this epoch, itself included
+//   a node sees a move in the table -> re-asserts its holds to the new owner, then sends it `holdsReasserted`
+//   the new owner -> opens the shard's gate when all nodes have sent `holdsReasserted` for this epoch, itself included
 //
 // situation                                    recovery
 // a node is silent or slow, or its frame lost  the gate opens after `handoffMs` all the same
-// `told` comes before the owner saw the table  it is remembered until the shard is gained
+// `holdsReasserted` comes before the owner saw the table  it is remembered until the shard is gained
 // a node joins                                 it sends at once that it has no holds
 // a node was declared dead and joins again     it re-asserts all its holds under its new name
 //
@@ -31,7 +31,7 @@ export interface HoldHandoff {
   /** Opens the gates of lost shards, so that waiting commands end. */
   lost(shards: readonly number[]): void;
   /**
-   * Re-asserts this node's holds on moved shards by the `onMoved` handlers, then sends `told` to the new
+   * Re-asserts this node's holds on moved shards by the `onMoved` handlers, then sends `holdsReasserted` to the new
    * owners.
    */
   moved(moved: readonly ShardMove[]): void;
@@ -45,7 +45,7 @@ export interface HoldHandoff {
 
 interface Gate {
   readonly epoch: number;
-  /** Nodes that have not sent `told` yet. */
+  /** Nodes that have not sent `holdsReasserted` yet. */
   readonly awaited: Set<string>;
   readonly opened: Promise<void>;
   readonly open: () => void;
@@ -57,18 +57,18 @@ export function createHoldHandoff(parts: {
   readonly log: Log;
   readonly handoffMs: number;
   readonly placement: Pick<Placement, "node" | "others" | "ownerOf">;
-  /** Sends `told` to a node, best effort. */
+  /** Sends `holdsReasserted` to a node, best effort. */
   readonly announce: (node: string, shards: readonly ShardEpoch[]) => void;
 }): HoldHandoff {
   const { clock, log, placement } = parts;
   const handlers: Parameters<HoldHandoff["onMoved"]>[0][] = [];
   const gates = new Map<number, Gate>();
   /**
-   * The newest epoch in which each shard was gained: a `told` for it concerns its gate, and is ignored once
+   * The newest epoch in which each shard was gained: a `holdsReasserted` for it concerns its gate, and is ignored once
    * that is open.
    */
   const known = new Map<number, number>();
-  /** Nodes that sent `told` for an epoch that is not gained yet. */
+  /** Nodes that sent `holdsReasserted` for an epoch that is not gained yet. */
   const early = new Map<number, { readonly epoch: number; readonly nodes: Set<string> }>();
   /** Shards of this node to which its own holds are still being re-asserted, with their epochs. */
   const reasserting = new Map<number, number>();
@@ -159,7 +159,7 @@ export function createHoldHandoff(parts: {
       if (handlers.length === 0) return announceAll(byNode);
       Promise.all(handlers.map((handle) => handle(concerns))).then(
         () => announceAll(byNode),
-        // No `told` is sent, so the new owners wait for `handoffMs`.
+        // No `holdsReasserted` is sent, so the new owners wait for `handoffMs`.
         (error) => log("warn", "holds_not_told", { shards: shards.size, error: String(error) }),
       );
     },

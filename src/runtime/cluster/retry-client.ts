@@ -26,8 +26,8 @@ export interface CommandMessage {
   readonly id: string;
   readonly bornAt: number;
   readonly command: Command;
-  readonly owed?: true;
-  readonly again?: true;
+  readonly effect?: true;
+  readonly retry?: true;
 }
 
 /**
@@ -70,14 +70,14 @@ export function createRetryClient(parts: {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
     const until = clock.mono() + (options.budgetMs ?? 5_000);
-    let again = isRetry || bornAt !== clock.wall();
+    let retry = isRetry || bornAt !== clock.wall();
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
       const reply = await within(
         leftMs,
-        attempt(to, { id, bornAt, command, ...(again && { again }) }, leftMs),
+        attempt(to, { id, bornAt, command, ...(retry && { retry }) }, leftMs),
       );
-      again = true;
+      retry = true;
       if (reply.ok) return reply.body;
       if (reply.code === "refused") throw new RefusedError(reply.refusal);
       const final = reply.code === "too_old" || reply.code === "too_large";

@@ -5,6 +5,7 @@
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import type { Registry } from "../../store/store.ts";
+import { PROTOCOL_VERSION } from "../protocol-version.ts";
 import { incarnationOf, type NodeId, nameOf, nodeId } from "./shard-table.ts";
 
 /** Intervals of leases, in milliseconds. */
@@ -28,6 +29,8 @@ export interface LeaseRecord {
   readonly state: "up" | "leaving" | "dead";
   /** A number that differs with every attempt. */
   readonly beat: number;
+  /** Version of the node protocol that the node speaks; absent in rows of version 1. */
+  readonly protocol?: number;
   /** As in `Member` of the shard table. */
   readonly watermark: number;
   readonly seen: number;
@@ -105,7 +108,7 @@ function createLease(
 
   /** Returns null when another write was faster or the outcome is unknown; the row itself then tells. */
   async function cas(state: LeaseRecord["state"]): Promise<number | null> {
-    const row: LeaseRecord = { incarnation, state, beat: ++beat, ...reported };
+    const row: LeaseRecord = { incarnation, state, beat: ++beat, protocol: PROTOCOL_VERSION, ...reported };
     const write = registry.cas(rowKey(name), rev, JSON.stringify(row));
     return inTime(clock, limits.callMs, write).catch(() => null);
   }

@@ -3,8 +3,10 @@
 
 import { type Clock, inTime, type Random, sleep } from "../../base/clock.ts";
 import type { Registry } from "../../store/store.ts";
+import { PROTOCOL_VERSION } from "../protocol-version.ts";
 import { CLUSTER_LIMITS } from "./cluster-placement.ts";
 import { NO_DEAD_NODES } from "./dead-nodes.ts";
+import { otherProtocol, protocolOf } from "./live-members.ts";
 import { type LeaseRecord, rowKey } from "./node-lease.ts";
 import type { NodeState, Placement } from "./placement.ts";
 import {
@@ -28,7 +30,10 @@ export interface ObserverLimits {
   readonly ttlMs: number;
 }
 
-/** Creates the placement. `join` throws NoNodeRunning when no node of the cluster is alive. */
+/**
+ * Creates the placement. `join` throws NoNodeRunning when no node of the cluster is alive, and
+ * OtherProtocolFound when the first one seen speaks another version of the node protocol.
+ */
 export function createObserverPlacement(parts: {
   readonly registry: Pick<Registry, "read">;
   readonly clock: Clock;
@@ -66,7 +71,11 @@ export function createObserverPlacement(parts: {
       for (const node of table.members) {
         const row = await alive(node);
         if (row === null) continue;
-        if ((before.get(node) ?? row) !== row) return true;
+        if ((before.get(node) ?? row) !== row) {
+          const record: LeaseRecord = JSON.parse(row);
+          if (protocolOf(record) !== PROTOCOL_VERSION) throw otherProtocol({ node, row: record });
+          return true;
+        }
         before.set(node, row);
       }
       if (before.size === 0 || clock.mono() >= until) return false;

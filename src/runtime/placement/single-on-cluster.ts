@@ -1,24 +1,17 @@
 // Placement of a process that serves a cluster's store without a bus to other nodes. It uses the cluster's
 // rows and table, so that a restart waits for what the former process had in flight, and a second process is
-// detected.
-//
-// row of another node      what follows
-// dead                     nothing
-// does not change          it is declared dead after `ttlMs`, like any other
-// continues to change      another process serves this store: OtherProcessFound
+// detected: see `findLiveMember`.
 //
 // A cluster node that joins later cannot be reached from here: this process is then no longer ready, and
 // gives all its shards away.
 
-import { inTime, sleep } from "../../base/clock.ts";
 import {
   CLUSTER_LIMITS,
   type ClusterParts,
   type ClusterPlacement,
   createClusterPlacement,
 } from "./cluster-placement.ts";
-import { createRowObserver } from "./node-lease.ts";
-import { NO_TABLE, type ShardTable, TABLE_KEY } from "./shard-table.ts";
+import { findLiveMember } from "./live-members.ts";
 
 /** Thrown when another process serves this store and no bus connects the two. */
 export class OtherProcessFound extends Error {}
@@ -35,7 +28,8 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
     ...placement,
     placed: () => placement.placed() && isAlone(),
     async join() {
-      if (!(await untilAlone(parts))) throw taken();
+      const limits = { ...CLUSTER_LIMITS, ...parts.limits };
+      if ((await findLiveMember({ ...parts, limits }, () => true)) !== null) throw taken();
       await placement.join();
       // Two processes that start at the same time see each other only now.
       if (isAlone()) return;
@@ -43,38 +37,4 @@ export function createSingleOnClusterPlacement(parts: ClusterParts): ClusterPlac
       throw taken();
     },
   };
-}
-
-/**
- * Resolves to true when every row of the table's members is dead, and to false when one is certainly alive.
- */
-async function untilAlone({ registry, clock, limits: over }: ClusterParts): Promise<boolean> {
-  const limits = { ...CLUSTER_LIMITS, ...over };
-  const observer = createRowObserver({ registry, clock, limits });
-  const begunMs = clock.mono();
-  const revs = new Map<string, number>();
-
-  /** Reads the rows: whether some node is not dead, and whether some row changed. */
-  async function readRows(): Promise<{ readonly lives: boolean; readonly changed: boolean } | null> {
-    const found = await inTime(clock, limits.callMs, registry.read(TABLE_KEY));
-    const { members }: ShardTable = found === null ? NO_TABLE : JSON.parse(found.value);
-    const rows = await Promise.all(members.map((member) => observer.observe(member)));
-    let [lives, changed] = [false, false];
-    for (const [i, found] of rows.entries()) {
-      if (found === null || found.row.state === "dead") continue;
-      const member = members[i]!;
-      lives = true;
-      changed ||= revs.has(member) && revs.get(member) !== found.rev;
-      revs.set(member, found.rev);
-    }
-    return { lives, changed };
-  }
-
-  for (;;) {
-    const seen = await readRows().catch(() => null);
-    if (seen !== null && !seen.lives) return true;
-    // A dead node's last write may still be stored, so one early change proves nothing.
-    if (seen?.changed && clock.mono() - begunMs >= limits.ttlMs) return false;
-    await sleep(clock, limits.heartbeatMs);
-  }
 }

@@ -11,7 +11,7 @@ const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...ov
 
 function previewOf(one: Living, over: Partial<AdmissionRequest> = {}): AdmitDryRun {
   const { id: _, ...input } = admitInput(over);
-  const { reply, refused, events } = one.ask({ type: "preview", ...input });
+  const { reply, refused, events } = one.ask({ type: "admitDryRun", ...input });
   expect({ refused, events }).toEqual({ refused: undefined, events: undefined });
   return reply as AdmitDryRun;
 }
@@ -55,7 +55,7 @@ describe("a preview", () => {
   test("made with an old profile is answered with the fresh one, so that it is routed again", () => {
     const one = living();
     const { id: _, ...input } = admitInput({ version: 0 });
-    expect(one.ask({ type: "preview", ...input }).reply).toEqual({
+    expect(one.ask({ type: "admitDryRun", ...input }).reply).toEqual({
       stale: { version: 1, profile: one.state.profile },
     });
   });

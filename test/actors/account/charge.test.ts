@@ -233,9 +233,9 @@ describe("the founding of Root", () => {
   test("makes account 1, once", () => {
     const one = living();
     one.state = account.empty("1");
-    expect(one.ask({ type: "found", keyHash: KEY }).reply).toEqual({ founded: true });
+    expect(one.ask({ type: "createRoot", keyHash: KEY }).reply).toEqual({ founded: true });
     expect(one.state.profile).toMatchObject({ id: 1, name: "root", parent: null, dna: ".", gear: 0 });
-    expect(one.ask({ type: "found", keyHash: "other" })).toEqual({ reply: { founded: false } });
+    expect(one.ask({ type: "createRoot", keyHash: "other" })).toEqual({ reply: { founded: false } });
     expect(one.admitted({ cost: 1 as Nano })).toEqual({ cost: 1 as Nano, tokens: 100 });
   });
 });

@@ -34,10 +34,10 @@ const ACTS = {
       keep: ZERO,
     }),
   give: (id, { amount, other }, i) => ({
-    ...{ type: "give", id, bornAt: 0, to: other as AccountId, amount: amount as Nano },
+    ...{ type: "startTransfer", id, bornAt: 0, to: other as AccountId, amount: amount as Nano },
     ...{ days: 1 + (i % 30), keep: ZERO, kind: "transfer_in" },
   }),
-  giveBack: (id, { amount }) => ({ type: "giveBack", id, bornAt: 0, amount: amount as Nano }),
+  giveBack: (id, { amount }) => ({ type: "startRefund", id, bornAt: 0, amount: amount as Nano }),
   hold: (id, { amount }) => ({ type: "admit", ...admitInput({ id, cost: amount as Nano }) }),
   charge: (id, { amount }) => ({
     type: "charge",

@@ -79,7 +79,7 @@ describe("a newborn, another key and a founding are told to those who route", ()
     const tree = accountTree();
     const root = account.decide(
       account.empty("1"),
-      { type: "found", keyHash: KEY },
+      { type: "createRoot", keyHash: KEY },
       { id: "t", from: "", now: NOON, epoch: 1, done: false },
     );
     expect(root.publish).toMatchObject([{ topic: "account.1", body: { version: 1 } }]);
@@ -171,7 +171,8 @@ function family(): AccountTree {
   return tree;
 }
 
-const affairs = (tree: AccountTree, id: number) => tree.ask(id, { type: "affairs" }).reply as UnfinishedWork;
+const affairs = (tree: AccountTree, id: number) =>
+  tree.ask(id, { type: "unfinishedWork" }).reply as UnfinishedWork;
 
 describe("a move", () => {
   const move = (tree: AccountTree, id: number, to: number, mark = "M") =>
@@ -449,7 +450,7 @@ describe("to whom an account is nobody", () => {
     const identify = { type: "identify", keyHash: KEY, ip: "192.0.2.1", suspendedToo: true } as const;
     expect(refusal(one, identify)).toBe("invalid_api_key");
     expect(
-      (one.ask({ type: "preview", ...previewInput() }).reply as { refusal: object }).refusal,
+      (one.ask({ type: "admitDryRun", ...previewInput() }).reply as { refusal: object }).refusal,
     ).toMatchObject({
       code: "invalid_api_key",
     });
@@ -473,12 +474,21 @@ describe("to whom an account is nobody", () => {
     update({ alias: "x" }),
     { type: "adjust", id: "A", by },
     createChild(),
-    { type: "give", id: "G", bornAt: NOON, to, amount: usd(1), days: 1, keep: ZERO, kind: "transfer_in" },
-    { type: "giveBack", id: "B", bornAt: NOON, amount: usd(1) },
+    {
+      type: "startTransfer",
+      id: "G",
+      bornAt: NOON,
+      to,
+      amount: usd(1),
+      days: 1,
+      keep: ZERO,
+      kind: "transfer_in",
+    },
+    { type: "startRefund", id: "B", bornAt: NOON, amount: usd(1) },
     { type: "fee", id: "F", amount: usd(1) },
     { type: "topUp", keep: ZERO },
     { type: "move", id: "M", bornAt: NOON, to, dna: ".1.2.8.", by },
-    { type: "adopt", id: "J", child: to, dna: ".1.2.7.", rates: 1, resources: [] },
+    { type: "addChild", id: "J", child: to, dna: ".1.2.7.", rates: 1, resources: [] },
     { type: "rotate", keyHash: "b".repeat(64) },
   ];
   test.each(OTHERS.map((command) => [command.type, command] as const))(
@@ -490,7 +500,7 @@ describe("to whom an account is nobody", () => {
 
   test("what was done before it closed is answered as done", () => {
     const one = closing();
-    const given = OTHERS.find(({ type }) => type === "give")!;
+    const given = OTHERS.find(({ type }) => type === "startTransfer")!;
     expect(one.ask(given, { done: true })).toEqual({ reply: {} });
   });
 
@@ -501,7 +511,7 @@ describe("to whom an account is nobody", () => {
       }) as never;
     const one = closing();
     const receive = (kind: string, id: string, from: number) =>
-      refusal(one, { type: "receive", transfer: transfer(kind, id), from: from as AccountId });
+      refusal(one, { type: "receiveCredit", transfer: transfer(kind, id), from: from as AccountId });
     expect(receive("transfer_in", "a", 2)).toBe("user_not_found");
     expect(receive("grant", "b", 1)).toBe("user_not_found");
     expect(receive("refund", "c", 9)).toBeNull();

@@ -11,13 +11,13 @@ import { accountTree, balanceOf } from "../account-tree.ts";
 
 type Command<T extends AccountCommand["type"]> = Extract<AccountCommand, { type: T }>;
 
-const give = (over: Partial<Command<"give">> = {}): Command<"give"> => ({
-  ...{ type: "give", id: "G", bornAt: NOON, to: 8 as AccountId, amount: usd(10) },
+const give = (over: Partial<Command<"startTransfer">> = {}): Command<"startTransfer"> => ({
+  ...{ type: "startTransfer", id: "G", bornAt: NOON, to: 8 as AccountId, amount: usd(10) },
   ...{ days: 30, keep: ZERO, kind: "transfer_in" },
   ...over,
 });
-const giveBack = (amount: Nano, id = "B"): Command<"giveBack"> => ({
-  ...{ type: "giveBack", id, bornAt: NOON, amount },
+const giveBack = (amount: Nano, id = "B"): Command<"startRefund"> => ({
+  ...{ type: "startRefund", id, bornAt: NOON, amount },
 });
 const fee = (amount: Nano, id = "F"): Command<"fee"> => ({ type: "fee", id, amount });
 
@@ -247,7 +247,7 @@ describe("AutoQuota", () => {
         to: { kind: "account", id: "2" },
         bornAt: NOON,
         command: {
-          ...{ type: "give", id: "c:quota", bornAt: NOON, to: 7, amount: usd(5) },
+          ...{ type: "startTransfer", id: "c:quota", bornAt: NOON, to: 7, amount: usd(5) },
           ...{ days: 180, keep: usd(2), kind: "auto_quota" },
         },
       } as never,
@@ -287,7 +287,7 @@ describe("AutoQuota", () => {
       ...{ id: "t:quota", to: 7, amount: usd(5), expiresAt: NOON + 180 * DAY, kind: "auto_quota" },
       ...{ taken: [], child: null, bornAt: NOON },
     };
-    one.ask({ type: "receive", transfer: transfer as never, from: 2 as AccountId });
+    one.ask({ type: "receiveCredit", transfer: transfer as never, from: 2 as AccountId });
     expect([one.state.quota.asked, one.state.chargeAmount]).toEqual([null, usd(15)]);
     expect(one.ask(topUp).reply).toEqual({ asked: true });
   });
@@ -327,7 +327,7 @@ describe("AutoQuota", () => {
   const arrival = (id: string, amount: Nano): AccountCommand => {
     const entry = { taken: [], child: null, bornAt: NOON, expiresAt: NOON + 180 * DAY };
     const transfer = { id, to: 7 as AccountId, amount, kind: "auto_quota", ...entry } as const;
-    return { type: "receive", transfer, from: 2 as AccountId };
+    return { type: "receiveCredit", transfer, from: 2 as AccountId };
   };
 
   test("is not asked for what the balance cannot hold; what does not fit on arrival goes back, for good", () => {

@@ -28,14 +28,14 @@ function depart(one: Living, ...nodes: string[]): void {
 const tellAgain = (one: Living, from: string, id = "r1") =>
   one.ask(
     {
-      type: "holdAgain",
+      type: "reassertHolds",
       holds: [
         {
           ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100 },
           ...{ admittedAt: NOON, takenAt: NOON, expiresAt: one.now + HOLD_TTL_MS },
         },
       ],
-      over: [],
+      ended: [],
     },
     { from },
   );
@@ -81,7 +81,7 @@ describe("when a front end is over", () => {
     expect([one.state.volatile.holds.size, one.events.length]).toEqual([0, 452]);
   });
 
-  test.each(["admit", "renew", "holdAgain"] as const)("a hold is the newest teller's: %s", (type) => {
+  test.each(["admit", "renew", "reassertHolds"] as const)("a hold is the newest teller's: %s", (type) => {
     const one = limited();
     admit(one, "a#1", "r1");
     if (type === "admit") admit(one, "a#2", "r1");
@@ -95,8 +95,8 @@ describe("when a front end is over", () => {
 
   test("charges and cancellations are taken from whoever sends them, holds from the living", () => {
     const taken = (type: string) => !holdOwnership.opensHold({ type } as never);
-    expect(["charge", "cancel", "read", "abandon"].every(taken)).toBe(true);
-    expect(["admit", "renew", "holdAgain"].some(taken)).toBe(false);
+    expect(["charge", "cancel", "read", "releaseOrphanedHolds"].every(taken)).toBe(true);
+    expect(["admit", "renew", "reassertHolds"].some(taken)).toBe(false);
   });
 });
 

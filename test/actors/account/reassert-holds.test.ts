@@ -12,8 +12,8 @@ import { factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
 const holdsOf = ({ state, now }: Living): Hold[] =>
   [...state.volatile.holds.values()].map((hold) => ({ ...hold, expiresAt: now + HOLD_TTL_MS }));
 
-const tell = (one: Living, holds: readonly Hold[], over: readonly string[] = []) =>
-  one.ask({ type: "holdAgain", holds, over });
+const tell = (one: Living, holds: readonly Hold[], ended: readonly string[] = []) =>
+  one.ask({ type: "reassertHolds", holds, ended });
 
 /** The same account as whoever took it over has it: its ledger, and nothing else. */
 function movedFrom(before: Living): Living {
@@ -193,9 +193,19 @@ test("requests that ended are remembered for a minute, and ten thousand of them"
 
 describe("before holds are told again", () => {
   /** What would give away what is held, or would end without it. */
-  const WAIT = ["admit", "preview", "cancel", "createChild", "give", "giveBack", "fee"];
+  const WAIT = ["admit", "admitDryRun", "cancel", "createChild", "startTransfer", "startRefund", "fee"];
   const wait = [...WAIT, "expireCredit", "settleClosing"];
-  const go = ["charge", "renew", "holdAgain", "identify", "profile", "read", "affairs", "receive", "close"];
+  const go = [
+    "charge",
+    "renew",
+    "reassertHolds",
+    "identify",
+    "profile",
+    "read",
+    "unfinishedWork",
+    "receiveCredit",
+    "close",
+  ];
 
   test.each(wait)("%s waits", (type) => {
     expect(account.reliesOnHolds({ type } as AccountCommand)).toBe(true);

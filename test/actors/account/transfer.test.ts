@@ -38,7 +38,7 @@ describe("a gift to a newborn", () => {
       },
     ]);
     expect(debtsOf(one)).toMatchObject([
-      { id: "X:in", to: { kind: "account", id: "8" }, command: { type: "receive", from: 7 } },
+      { id: "X:in", to: { kind: "account", id: "8" }, command: { type: "receiveCredit", from: 7 } },
     ]);
     expect(one.state.children).toBe(1);
   });
@@ -164,10 +164,12 @@ describe("a gift to a newborn", () => {
       bornAt: NOON,
     };
     const from = 2 as AccountId;
-    expect(other.ask({ type: "receive", transfer, from }).events).toHaveLength(1);
+    expect(other.ask({ type: "receiveCredit", transfer, from }).events).toHaveLength(1);
     const founded = { ...transfer, child: other.state.profile };
-    expect(other.ask({ type: "receive", transfer: founded, from }).refused?.code).toBe("duplicate_name");
-    expect(decide(account.empty("9"), { type: "receive", transfer, from } as never).refused?.code).toBe(
+    expect(other.ask({ type: "receiveCredit", transfer: founded, from }).refused?.code).toBe(
+      "duplicate_name",
+    );
+    expect(decide(account.empty("9"), { type: "receiveCredit", transfer, from } as never).refused?.code).toBe(
       "user_not_found",
     );
   });
@@ -183,7 +185,11 @@ describe("a gift to a newborn", () => {
       taken: [],
       child: null,
     };
-    root.ask({ type: "receive", transfer: { ...transfer, bornAt: NOON } as never, from: 2 as AccountId });
+    root.ask({
+      type: "receiveCredit",
+      transfer: { ...transfer, bornAt: NOON } as never,
+      from: 2 as AccountId,
+    });
     expect(root.state).toMatchObject({ minted: usd(-3), credit: { entries: [] } });
   });
 });

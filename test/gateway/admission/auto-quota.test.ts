@@ -153,7 +153,7 @@ test("a parent that does not answer is waited for no longer than a second", asyn
   const waiting = createAutoQuota({ system, clock }).lifts(await lineage(team.id), POOR);
   await clock.advance(1_100);
   expect(await waiting).toBe(true);
-  expect(asked.slice(0, 3)).toEqual(["affairs", "margins", "topUp"]);
+  expect(asked.slice(0, 3)).toEqual(["unfinishedWork", "margins", "topUp"]);
   expect(asked.length).toBeWithin(40, 60);
 });
 

@@ -46,7 +46,7 @@ function rig() {
   } as unknown as ActorSystem<Protocol>;
   const holds = createHoldRegistry({ system, clock, log: silent });
   const move = (...accounts: AccountId[]) => moved(({ id }) => accounts.map(String).includes(id));
-  const idsTold = () => told.map(({ to, holds, over }) => [to, holds.map(({ id }) => id), over]);
+  const idsTold = () => told.map(({ to, holds, ended }) => [to, holds.map(({ id }) => id), ended]);
   return {
     clock,
     holds,

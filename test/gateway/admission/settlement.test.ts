@@ -51,7 +51,7 @@ async function rig(spool = memorySpool()) {
     log: silent,
   });
   await system.start();
-  await system.ask(actorRef.account(ROOT), "found", { keyHash: KEY });
+  await system.ask(actorRef.account(ROOT), "createRoot", { keyHash: KEY });
   await settled();
   const settle = createSettlement({ system, spool, clock, log: silent, chargeWaitMs: 5_000 });
   const lines = async (): Promise<string[]> =>

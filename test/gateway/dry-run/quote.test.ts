@@ -68,7 +68,7 @@ function rig(
   const questions: AdmissionRequest[] = [];
   const system = {
     async ask(_to: unknown, type: string, question: AdmissionRequest): Promise<AdmitDryRun | StaleProfile> {
-      expect(type).toBe("preview");
+      expect(type).toBe("admitDryRun");
       questions.push(question);
       const refusal = answer(question);
       if (refusal !== null && "stale" in refusal) return refusal;

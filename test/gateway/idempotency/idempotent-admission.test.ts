@@ -73,7 +73,7 @@ async function rig() {
     log: silent,
   });
   await system.start();
-  await system.ask(actorRef.account(ROOT), "found", { keyHash: KEY });
+  await system.ask(actorRef.account(ROOT), "createRoot", { keyHash: KEY });
   await settled();
   const spooled = new Map<string, SpooledCharge>();
   const spool: ChargeSpool = {
@@ -307,7 +307,7 @@ describe("the first is waited for", () => {
     void charge("z", "of another");
     await clock.advance(3_000);
     expect(await held()).not.toBe(ZERO);
-    await system.ask(actorRef.account(ROOT), "holdAgain", { holds: [], over: ["a"] });
+    await system.ask(actorRef.account(ROOT), "reassertHolds", { holds: [], ended: ["a"] });
     expect(await held()).toBe(ZERO);
     const repeat = ask("b");
     await clock.advance(30_000);

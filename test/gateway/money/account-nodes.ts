@@ -84,7 +84,7 @@ export async function accountRig() {
   }
 
   const asked = systemOf(front);
-  await come(asked.ask(actorRef.account(ROOT), "found", { keyHash: KEY }));
+  await come(asked.ask(actorRef.account(ROOT), "createRoot", { keyHash: KEY }));
   const change = { limits: { ...NO_LIMITS, rpm: RPM } };
   await come(asked.ask(actorRef.account(ROOT), "update", { by: ROOT, parent: null, change }));
   return { nodes, owner, front, other, isOwner, systemOf, settleAt, admit, held, come, events };

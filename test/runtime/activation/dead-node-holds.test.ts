@@ -8,6 +8,7 @@ import type { AnyBehavior, Command, Reply } from "../../../src/runtime/actor.ts"
 import { createDeadNodes } from "../../../src/runtime/placement/dead-nodes.ts";
 import type { Placement } from "../../../src/runtime/placement/placement.ts";
 import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
+import { PROTOCOL_VERSION } from "../../../src/runtime/protocol-version.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { type Purse, purse } from "../purse.ts";
@@ -67,8 +68,12 @@ async function asked() {
   async function ask(from: string, type: string, input: object = {}): Promise<Reply> {
     const [now, to] = [clock.wall(), { kind: "account", id: "p" }];
     const command = { type, ...input };
-    const message = { v: 1, id: `${from}-${++asks}`, bornAt: now, expiresAt: now + 1_000, epoch: 1 };
-    const frame = encode({ v: 1, kind: "command", envelope: { ...message, from, to, command } });
+    const message = { id: `${from}-${++asks}`, bornAt: now, expiresAt: now + 1_000, epoch: 1 };
+    const frame = encode({
+      v: PROTOCOL_VERSION,
+      kind: "command",
+      envelope: { ...message, from, to, command },
+    });
     return decode(await bus.request("n1", frame, 1_000)) as Reply;
   }
   const words = async () =>

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { CLUSTER_LIMITS, type ClusterLimits } from "../../../src/runtime/placement/cluster-placement.ts";
+import { OtherProtocolFound } from "../../../src/runtime/placement/live-members.ts";
 import { NameTaken } from "../../../src/runtime/placement/node-lease.ts";
 import { SHARDS } from "../../../src/runtime/shards.ts";
 import { CALM, type Cluster, cluster, type SimNode } from "../cluster-rig.ts";
@@ -92,6 +93,48 @@ describe("coming", () => {
     world.run(10_000);
     await expect(twin.joined).rejects.toBeInstanceOf(NameTaken);
     expect(world.unserved()).toBe(0);
+  });
+});
+
+describe("a node of another protocol version", () => {
+  test("is not joined: the one line says both versions and what to do, and nothing moves", async () => {
+    const world = cluster();
+    running.push(world);
+    const older = world.startOlder("older");
+    world.until(() => world.unserved() === 0, 10_000);
+    const { version } = older.placement.table();
+    const newer = world.start("newer");
+    world.run(TAKEOVER_MS);
+    await expect(newer.joined).rejects.toBeInstanceOf(OtherProtocolFound);
+    await expect(newer.joined).rejects.toThrow(
+      "node older of this cluster speaks node protocol 1, this program 2: stop all nodes of the one version",
+    );
+    expect(newer.placement.node()).toBe("");
+    expect(older.placement.table().version).toBe(version);
+    expect(world.counts()).toEqual({ older: SHARDS });
+  });
+
+  test("is no hindrance once it is dead, however it ended", async () => {
+    const world = cluster();
+    running.push(world);
+    const older = world.startOlder("older");
+    world.until(() => world.unserved() === 0, 10_000);
+    older.crash();
+    const newer = world.start("newer");
+    world.run(2 * TAKEOVER_MS);
+    await newer.joined;
+    expect(world.counts()).toEqual({ newer: SHARDS });
+  });
+
+  test("that comes at the same time is found once both are there", async () => {
+    const world = cluster();
+    running.push(world);
+    const [older, newer] = [world.startOlder("older"), world.start("newer")];
+    world.run(2 * TAKEOVER_MS);
+    await expect(newer.joined).rejects.toBeInstanceOf(OtherProtocolFound);
+    world.run(TAKEOVER_MS);
+    expect(older.alive).toBe(true);
+    expect(world.counts()).toEqual({ older: SHARDS });
   });
 });
 

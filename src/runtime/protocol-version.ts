@@ -1,0 +1,9 @@
+// The version of what nodes send each other: frames, envelopes, topics and the names of commands. It is raised
+// whenever one of these changes, since nodes of two versions would not understand each other: the frames carry
+// it, and a node refuses to join a cluster in which a live node has another one.
+//
+// version   what changed
+// 1         the first one; rows of nodes do not say it
+// 2         names of frames, envelope fields and commands
+
+export const PROTOCOL_VERSION = 2;
