@@ -25,3 +25,17 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
     return next;
   };
 }
+
+/** Runs of a task by key: a caller joins the run of its key that has begun, so that each key has one at a time. */
+export class SingleFlight<K, V> {
+  readonly #running = new Map<K, Promise<V>>();
+
+  /** Returns the running run of the key, or begins one. Rejects as `work` does. */
+  run(key: K, work: () => Promise<V>): Promise<V> {
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    const run = work().finally(() => this.#running.delete(key));
+    this.#running.set(key, run);
+    return run;
+  }
+}

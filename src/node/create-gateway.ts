@@ -75,7 +75,14 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
     parts: {
       ...{ system, configs, settlement, counter, clock, random, log, vault, chooser },
       identify: createIdentify({ store, clock }),
-      levelReporter: createLevelReporter({ system, clock, log, chooser, level: configs.level, keyFailures }),
+      levelReporter: createLevelReporter({
+        system,
+        clock,
+        log,
+        chooser,
+        level: (owner, level) => configs.level(owner, level),
+        keyFailures,
+      }),
       failedRequests: createFailedRequestLog(),
       storedObjects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
       idempotencyRecords: createIdempotencyRecords({ store, vault, clock, log }),

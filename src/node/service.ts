@@ -100,7 +100,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const gateway = await createNodeGateway(core);
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
-  figures.tell("lateCharges", settlement.lateCharges);
+  figures.tell("lateCharges", () => settlement.lateCharges());
   figures.tell("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.tell("keysInFlight", chooser.allInFlight);
   figures.tell("watermarkAgeMs", age.ms);

@@ -5,6 +5,7 @@
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../base/clock.ts";
+import { SingleFlight } from "../base/coalesce.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -74,25 +75,25 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
   const allowed = options.allowCidrs.map(parseRange);
   const resolve = options.resolve ?? resolveAll;
   const known = new Map<string, { readonly answer: SsrfVerdict & { ok: true }; readonly atMs: number }>();
-  const running = new Map<string, Promise<SsrfVerdict>>();
+  const judging = new SingleFlight<string, SsrfVerdict>();
 
   function checked(url: string): Pinned | undefined {
     const entry = known.get(url);
     if (entry === undefined) return undefined;
     const ageMs = clock.mono() - entry.atMs;
     if (ageMs >= FRESH_MS) return undefined;
-    if (ageMs >= RENEW_MS && !running.has(url)) void renew(url);
+    if (ageMs >= RENEW_MS) void renew(url);
     return entry.answer.pinned;
   }
 
   async function check(url: string): Promise<SsrfVerdict> {
     if (checked(url) !== undefined) return known.get(url)!.answer;
-    return running.get(url) ?? renew(url);
+    return renew(url);
   }
 
-  function renew(url: string): Promise<SsrfVerdict> {
-    const work = judge(url).then((answer) => {
-      running.delete(url);
+  const renew = (url: string): Promise<SsrfVerdict> =>
+    judging.run(url, async () => {
+      const answer = await judge(url);
       // When the resolver fails for a moment, the earlier answer stays valid until it expires.
       if (answer.ok || answer.kind !== "unresolved") known.delete(url);
       if (answer.ok) {
@@ -101,9 +102,6 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
       }
       return answer;
     });
-    running.set(url, work);
-    return work;
-  }
 
   async function judge(text: string): Promise<SsrfVerdict> {
     const url = URL.parse(text);

@@ -1,7 +1,7 @@
 // Work that many ask for at once: each gets a run that began after it asked, and no run is made for nobody.
 
 import { expect, test } from "bun:test";
-import { coalesce } from "../../src/base/coalesce.ts";
+import { coalesce, SingleFlight } from "../../src/base/coalesce.ts";
 import { settled } from "../runtime/manual-clock.ts";
 
 /** Runs are numbered, and end when they are told to. */
@@ -79,4 +79,24 @@ test("never are two runs under way, not even for who asks at the moment when one
   }
   await Promise.all(asked);
   expect(most).toBe(1);
+});
+
+test("who asks for a key while it is read gets that reading, and a later one its own", async () => {
+  const flight = new SingleFlight<string, number>();
+  let runs = 0;
+  const read = async (): Promise<number> => ++runs;
+  expect(await Promise.all([flight.run("a", read), flight.run("a", read), flight.run("b", read)])).toEqual([
+    1, 1, 2,
+  ]);
+  expect(await flight.run("a", read)).toBe(3);
+});
+
+test("a reading that fails fails for all who wait, and the next one begins anew", async () => {
+  const flight = new SingleFlight<string, number>();
+  const broken = async (): Promise<number> => {
+    throw new Error("broken");
+  };
+  const both = await Promise.allSettled([flight.run("a", broken), flight.run("a", async () => 1)]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await flight.run("a", async () => 2)).toBe(2);
 });

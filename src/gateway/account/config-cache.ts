@@ -13,6 +13,7 @@ import type { LevelChanged, LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Clock } from "../../base/clock.ts";
+import { SingleFlight } from "../../base/coalesce.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { lruCache } from "../../base/lru-cache.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
@@ -100,75 +101,135 @@ const CONFIG_MS = 1_000;
 const RENEW_MS = 400;
 
 /** Creates the cache and subscribes it to the publications of accounts, Owners and Levels. */
-export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock: Clock }): ConfigCache {
-  const { system, clock } = parts;
-  const profiles = lruCache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
-  const configs = lruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
-  const levels = lruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
-  const loadingConfigs = new Map<AccountId, Promise<KeptConfig>>();
-  const loadingLevels = new Map<string, Promise<LevelView>>();
+export function createConfigCache(parts: ConfigCacheParts): ConfigCache {
+  const cache = new NodeConfigCache(parts);
+  cache.subscribe();
+  return cache;
+}
 
-  // A publication that exceeds the size limit only says that the cached copy is stale.
-  const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
-  system.subscribe(
-    accountTopic(">"),
-    (topic, body) => void keepProfile(idIn(topic), body as AccountChanged),
-    (topic) => profiles.delete(idIn(topic)),
-  );
-  system.subscribe(
-    "owner.>",
-    (topic, body) => void keepConfig(idIn(topic), body as OwnerConfig, clock.mono()),
-    (topic) => configs.delete(idIn(topic)),
-  );
-  system.subscribe(
-    "level.>",
-    (_topic, body) => hearOfLevel(body as LevelChanged),
-    (topic) => levels.delete(topic.slice("level.".length)),
-  );
+/** The services of the cache. */
+interface ConfigCacheParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly clock: Clock;
+}
+
+const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
+const levelName = (owner: AccountId, level: number): string => actorRef.level(owner, level).id;
+
+/**
+ * Returns the only configuration besides Root's that cascades onto an account, so that listing Owners loads none
+ * of their actors.
+ */
+const above = (profile: MapSource): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
+
+class NodeConfigCache implements ConfigCache {
+  private readonly system: ActorSystem<Protocol>;
+  private readonly clock: Clock;
+  private readonly profiles;
+  private readonly configs;
+  private readonly levels;
+  private readonly loadingConfigs = new SingleFlight<AccountId, KeptConfig>();
+  private readonly loadingLevels = new SingleFlight<string, LevelView>();
+  /** Compiled prices by their text. */
+  private readonly tables;
+  private readonly builtIn = priceTable(null);
   /** Incremented when copies are dropped: a read that began before may return data as old as they were. */
-  let drops = 0;
-  system.onStale((concerns) => {
-    drops++;
-    profiles.drop((id) => concerns(actorRef.account(id)));
-    configs.drop((owner) => concerns(actorRef.owner(owner)));
-    levels.drop((id) => concerns({ kind: "level", id }));
-  });
+  private drops = 0;
 
-  function keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
-    const known = configs.get(owner);
+  constructor({ system, clock }: ConfigCacheParts) {
+    this.system = system;
+    this.clock = clock;
+    this.profiles = lruCache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
+    this.configs = lruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
+    this.levels = lruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
+    this.tables = lruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
+  }
+
+  /** A publication that exceeds the size limit only says that the cached copy is stale. */
+  subscribe(): void {
+    const { system, clock, profiles, configs, levels } = this;
+    system.subscribe(
+      accountTopic(">"),
+      (topic, body) => void this.keepProfile(idIn(topic), body as AccountChanged),
+      (topic) => profiles.delete(idIn(topic)),
+    );
+    system.subscribe(
+      "owner.>",
+      (topic, body) => void this.keepConfig(idIn(topic), body as OwnerConfig, clock.mono()),
+      (topic) => configs.delete(idIn(topic)),
+    );
+    system.subscribe(
+      "level.>",
+      (_topic, body) => this.applyLevel(body as LevelChanged),
+      (topic) => levels.delete(topic.slice("level.".length)),
+    );
+    system.onStale((concerns) => {
+      this.drops++;
+      profiles.drop((id) => concerns(actorRef.account(id)));
+      configs.drop((owner) => concerns(actorRef.owner(owner)));
+      levels.drop((id) => concerns({ kind: "level", id }));
+    });
+  }
+
+  lineage(id: AccountId): AccountContext | Promise<AccountContext> {
+    return this.cachedContext(id) ?? this.loadContext(id);
+  }
+
+  acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void {
+    this.keepProfile(id, fresh);
+  }
+
+  async config(owner: AccountId): Promise<ConfigCopy> {
+    return this.cachedConfig(owner) ?? this.readConfig(owner);
+  }
+
+  maps(profile: MapSource): EffectiveMaps | Promise<EffectiveMaps> {
+    const owner = this.cachedConfig(above(profile));
+    const root = this.cachedConfig(ROOT);
+    if (owner === undefined || root === undefined) return this.loadMaps(profile);
+    return effectiveMaps(profile, { owner: owner.config, root: root.config });
+  }
+
+  level(owner: AccountId, level: number): LevelView | undefined {
+    return this.levels.get(levelName(owner, level));
+  }
+
+  loadLevel(owner: AccountId, level: number): Promise<LevelView> {
+    return this.loadingLevels.run(levelName(owner, level), () => this.readLevel(owner, level));
+  }
+
+  private keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
+    const known = this.configs.get(owner);
     if (known !== undefined && known.config.version > given.version) return known;
     // Compiling prices is expensive; the same version keeps its table and what is cached with it.
     const same = known !== undefined && known.config.version === given.version;
-    const { config, prices } = same ? known : { config: given, prices: compiled(given) };
+    const { config, prices } = same ? known : { config: given, prices: this.compiled(given) };
     const copy = { config, prices, asOfMs: Math.max(asOfMs, same ? known.asOfMs : 0) };
-    configs.set(owner, copy);
+    this.configs.set(owner, copy);
     return copy;
   }
 
-  const tables = lruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
-  const builtIn = priceTable(null);
-
-  function compiled(config: OwnerConfig): PriceTable {
-    if (config.pricing === null) return builtIn;
+  private compiled(config: OwnerConfig): PriceTable {
+    if (config.pricing === null) return this.builtIn;
     const text = JSON.stringify(config.pricing);
-    const known = tables.get(text);
+    const known = this.tables.get(text);
     if (known !== undefined) return known;
     const table = priceTable(config.pricing);
-    tables.set(text, table);
+    this.tables.set(text, table);
     return table;
   }
 
-  function keepLevel(view: LevelView): LevelView {
-    const known = levels.get(view.id);
+  private keepLevel(view: LevelView): LevelView {
+    const known = this.levels.get(view.id);
     if (known !== undefined && known.version > view.version) return known;
-    levels.set(view.id, view);
+    this.levels.set(view.id, view);
     return view;
   }
 
-  async function readLevel(owner: AccountId, level: number): Promise<LevelView> {
-    const asOf = drops;
-    const view = keepLevel(await system.ask(actorRef.level(owner, level), "view", {}));
-    if (drops > asOf) levels.delete(view.id);
+  private async readLevel(owner: AccountId, level: number): Promise<LevelView> {
+    const asOf = this.drops;
+    const view = this.keepLevel(await this.system.ask(actorRef.level(owner, level), "view", {}));
+    if (this.drops > asOf) this.levels.delete(view.id);
     return view;
   }
 
@@ -176,25 +237,25 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
    * A publication without keys refers to the keys of the cached view. If its `members` differ, that view is
    * stale.
    */
-  function hearOfLevel(news: LevelChanged): void {
-    if ("keys" in news) return void keepLevel(news);
-    const known = levels.get(news.id);
-    if (known === undefined || known.version > news.version) return;
-    if (known.members === news.members) levels.set(news.id, { ...news, keys: known.keys });
-    else levels.delete(news.id);
+  private applyLevel(changed: LevelChanged): void {
+    if ("keys" in changed) return void this.keepLevel(changed);
+    const known = this.levels.get(changed.id);
+    if (known === undefined || known.version > changed.version) return;
+    if (known.members === changed.members) this.levels.set(changed.id, { ...changed, keys: known.keys });
+    else this.levels.delete(changed.id);
   }
 
-  async function profile(id: AccountId): Promise<ProfileCopy> {
-    const known = profiles.get(id);
+  private async profile(id: AccountId): Promise<ProfileCopy> {
+    const known = this.profiles.get(id);
     if (known !== undefined) return known;
-    const asOf = drops;
-    const copy = keepProfile(id, await system.ask(actorRef.account(id), "profile", {}));
-    if (drops > asOf) profiles.delete(id);
+    const asOf = this.drops;
+    const copy = this.keepProfile(id, await this.system.ask(actorRef.account(id), "profile", {}));
+    if (this.drops > asOf) this.profiles.delete(id);
     return copy;
   }
 
-  function keepProfile(id: AccountId, given: Known): ProfileCopy {
-    const known = profiles.get(id);
+  private keepProfile(id: AccountId, given: Known): ProfileCopy {
+    const known = this.profiles.get(id);
     if (known !== undefined && known.version > given.version) return known;
     const above = ancestorsOf(given.profile.dna)
       .filter((ancestor) => ancestor !== ROOT)
@@ -202,7 +263,7 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     const { profile, version } = given;
     const closing = given.closing ?? (known?.version === version && known.closing);
     const copy = { profile, version, closing, above, owner: ownerOf(profile) };
-    profiles.set(id, copy);
+    this.profiles.set(id, copy);
     return copy;
   }
 
@@ -210,40 +271,35 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
    * Returns the cached configuration unless it is too old. An aging one is read again when it is used, so
    * that the Owners of idle accounts are not read.
    */
-  function configAtHand(owner: AccountId): ConfigCopy | undefined {
-    const known = configs.get(owner);
+  private cachedConfig(owner: AccountId): ConfigCopy | undefined {
+    const known = this.configs.get(owner);
     if (known === undefined) return undefined;
-    const ageMs = clock.mono() - known.asOfMs;
+    const ageMs = this.clock.mono() - known.asOfMs;
     // If this read fails, the next caller without a usable copy reads again and gets the error.
-    if (ageMs > RENEW_MS) void readConfig(owner).catch(() => {});
+    if (ageMs > RENEW_MS) void this.readConfig(owner).catch(() => {});
     return ageMs > CONFIG_MS ? undefined : known;
   }
 
-  function readConfig(owner: AccountId): Promise<ConfigCopy> {
-    const under = loadingConfigs.get(owner);
-    if (under !== undefined) return under;
-    const asOfMs = clock.mono();
-    const asked = system
-      .ask(actorRef.owner(owner), "read", {})
-      .then((read) => keepConfig(owner, read, asOfMs))
-      .finally(() => loadingConfigs.delete(owner));
-    loadingConfigs.set(owner, asked);
-    return asked;
+  private readConfig(owner: AccountId): Promise<ConfigCopy> {
+    return this.loadingConfigs.run(owner, () => {
+      const asOfMs = this.clock.mono();
+      return this.system
+        .ask(actorRef.owner(owner), "read", {})
+        .then((read) => this.keepConfig(owner, read, asOfMs));
+    });
   }
 
-  const config = async (owner: AccountId): Promise<ConfigCopy> => configAtHand(owner) ?? readConfig(owner);
-
   /** Returns the context from the cache, or undefined when a part of it is not cached. */
-  function cachedContext(id: AccountId): AccountContext | undefined {
-    const account = profiles.get(id);
+  private cachedContext(id: AccountId): AccountContext | undefined {
+    const account = this.profiles.get(id);
     if (account === undefined) return undefined;
     const { owner, profile } = account;
-    const found = configAtHand(owner);
-    const root = configAtHand(ROOT);
+    const found = this.cachedConfig(owner);
+    const root = this.cachedConfig(ROOT);
     if (found === undefined || root === undefined) return undefined;
     const ancestors: ProfileCopy[] = [];
     for (const ancestor of account.above) {
-      const copy = profiles.get(ancestor);
+      const copy = this.profiles.get(ancestor);
       if (copy === undefined) return undefined;
       ancestors.push(copy);
     }
@@ -251,48 +307,17 @@ export function createConfigCache(parts: { system: ActorSystem<Protocol>; clock:
     return assertOpen({ account, ancestors, owner, config: found, maps });
   }
 
-  async function loadContext(id: AccountId): Promise<AccountContext> {
-    const account = await profile(id);
-    const ancestors = await Promise.all(account.above.map(profile));
+  private async loadContext(id: AccountId): Promise<AccountContext> {
+    const account = await this.profile(id);
+    const ancestors = await Promise.all(account.above.map((ancestor) => this.profile(ancestor)));
     const { owner } = account;
-    const [found, root] = await Promise.all([config(owner), config(ROOT)]);
+    const [found, root] = await Promise.all([this.config(owner), this.config(ROOT)]);
     const maps = effectiveMaps(account.profile, { owner: found.config, root: root.config });
     return assertOpen({ account, ancestors, owner, config: found, maps });
   }
 
-  /**
-   * The only configuration besides Root's that cascades onto the account, so that listing Owners loads none
-   * of their actors.
-   */
-  const above = (profile: MapSource): AccountId => (isOwner(profile) ? ROOT : ownerOf(profile));
-
-  function mapsAtHand(profile: MapSource): EffectiveMaps | undefined {
-    const owner = configAtHand(above(profile));
-    const root = configAtHand(ROOT);
-    if (owner === undefined || root === undefined) return undefined;
+  private async loadMaps(profile: MapSource): Promise<EffectiveMaps> {
+    const [owner, root] = await Promise.all([this.config(above(profile)), this.config(ROOT)]);
     return effectiveMaps(profile, { owner: owner.config, root: root.config });
   }
-
-  async function loadMaps(profile: MapSource): Promise<EffectiveMaps> {
-    const [owner, root] = await Promise.all([config(above(profile)), config(ROOT)]);
-    return effectiveMaps(profile, { owner: owner.config, root: root.config });
-  }
-
-  const levelName = (owner: AccountId, level: number) => actorRef.level(owner, level).id;
-
-  return {
-    lineage: (id) => cachedContext(id) ?? loadContext(id),
-    acceptProfile: (id, copy) => void keepProfile(id, copy),
-    config,
-    maps: (profile) => mapsAtHand(profile) ?? loadMaps(profile),
-    level: (owner, level) => levels.get(levelName(owner, level)),
-    loadLevel(owner, level) {
-      const name = levelName(owner, level);
-      const under = loadingLevels.get(name);
-      if (under !== undefined) return under;
-      const asked = readLevel(owner, level).finally(() => loadingLevels.delete(name));
-      loadingLevels.set(name, asked);
-      return asked;
-    },
-  };
 }

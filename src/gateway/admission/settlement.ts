@@ -28,7 +28,7 @@ import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ActorSystem, AskOptions } from "../../runtime/system.ts";
 import type { ChargeSpool, SpooledCharge } from "./charge-spool.ts";
-import { createHoldRegistry, type RegisteredHold } from "./hold-registry.ts";
+import { createHoldRegistry, type HoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 
 /** Client of the account's admit, renew, charge and cancel, with retry and spool. */
 export interface Settlement {
@@ -64,7 +64,7 @@ export interface Settlement {
   /** Sends the charges that an earlier process left in the spool. */
   replay(): Promise<void>;
   /** Registers a callback for each request whose charge is stored or refused, or whose hold was cancelled. */
-  onSettled(tell: (id: string) => void): void;
+  onSettled(notify: (id: string) => void): void;
   /** Returns the charges that wait for the ledger. */
   pendingLateCharges(): readonly SpooledCharge[];
   /** Returns the number of charges that were spooled since the start of the process. */
@@ -77,86 +77,195 @@ const HASTY_MS = 1_000;
 /** Longer than a shard is without an owner. */
 const CANCEL_MS = 15_000;
 
-/** Creates the settlement of this node with its hold registry. */
-export function createSettlement(parts: {
-  system: ActorSystem<Protocol>;
-  spool: ChargeSpool;
-  clock: Clock;
-  log: Log;
-  chargeWaitMs: number;
-}): Settlement {
-  const { system, spool, clock, log, chargeWaitMs } = parts;
-  const holds = createHoldRegistry({ system, clock, log });
-  let late = 0;
-  const waiting = new Map<string, SpooledCharge>();
-  const listeners: ((id: string) => void)[] = [];
-  const settled = (id: string): void => {
-    for (const tell of listeners) tell(id);
-  };
+/** The services of the settlement. */
+export interface SettlementParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly spool: ChargeSpool;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chargeWaitMs: number;
+}
 
-  const send = (account: AccountId, facts: ChargeFacts, bornAt: number, budgetMs: number) =>
-    system.ask(actorRef.account(account), "charge", facts, { id: facts.id, bornAt, budgetMs });
+/** Creates the settlement of this node with its hold registry. */
+export const createSettlement = (parts: SettlementParts): Settlement => new NodeSettlement(parts);
+
+class NodeSettlement implements Settlement {
+  private readonly holds: HoldRegistry;
+  private late = 0;
+  private readonly waiting = new Map<string, SpooledCharge>();
+  private readonly listeners: ((id: string) => void)[] = [];
+  /** Cancel the waits for the ledger when the process ends. */
+  private readonly waiters = new Set<() => void>();
+  private waitMs: number;
+  private readonly inProgress = new Set<string>();
+  private readonly cancelling = new Set<string>();
+  private awaited = Promise.withResolvers<void>();
+
+  constructor(private readonly parts: SettlementParts) {
+    const { system, clock, log, chargeWaitMs } = parts;
+    this.holds = createHoldRegistry({ system, clock, log });
+    this.waitMs = chargeWaitMs;
+  }
+
+  async admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted | StaleProfile> {
+    const { holds } = this;
+    const round = holds.generation();
+    const { system } = this.parts;
+    const reply = system.askNow(actorRef.account(account), "admit", input, options);
+    const admitted = reply instanceof Promise ? await reply : reply;
+    if ("stale" in admitted) return admitted;
+    const { id, model, idempotency } = input;
+    const { cost, tokens, admittedAt, takenAt } = admitted;
+    holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+    if (round !== holds.generation()) holds.reassert(id);
+    this.inProgress.add(id);
+    return admitted;
+  }
+
+  idle(): Promise<void> {
+    return this.inProgress.size === 0 ? Promise.resolve() : this.awaited.promise;
+  }
+
+  flushNow(): void {
+    this.waitMs = Math.min(this.parts.chargeWaitMs, HASTY_MS);
+    for (const cancelWait of this.waiters) cancelWait();
+  }
+
+  async charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void> {
+    const { clock, log } = this.parts;
+    const bornAt = clock.wall();
+    const one = { account, bornAt, facts };
+    try {
+      await this.unlessEnding(
+        before === undefined ? this.send(one, this.waitMs) : this.sendAfter(before, one),
+      );
+      this.holds.remove(facts.id);
+      this.settled(facts.id);
+    } catch (error) {
+      if (error instanceof RefusedError) {
+        this.holds.remove(facts.id);
+        this.settled(facts.id);
+        throw error;
+      }
+      this.late++;
+      log("error", "late_charge", { id: facts.id, account, error: String(error) });
+      await this.spool(one);
+    } finally {
+      this.end(facts.id);
+    }
+  }
+
+  async cancel(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
+    const { clock } = this.parts;
+    let isFree = false;
+    this.cancelling.add(id);
+    const cancelled = this.untilCancelled(account, id, aborted).then((answer) => {
+      isFree = answer;
+      this.cancelling.delete(id);
+      this.settled(id);
+      this.end(id);
+    });
+    await atMost(clock, this.waitMs, cancelled);
+    return isFree;
+  }
+
+  isCancelling(id: string): boolean {
+    return this.cancelling.has(id);
+  }
+
+  renew(account: AccountId, id: string, need: { readonly cost: Nano; readonly tokens: number }): void {
+    const { system, log } = this.parts;
+    this.holds.grow(id, need);
+    system
+      .ask(actorRef.account(account), "renew", { id, ...need })
+      .then(({ held }) => {
+        if (!held) this.holds.reassert(id);
+      })
+      .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
+  }
+
+  async replay(): Promise<void> {
+    for (const one of await this.parts.spool.all()) this.retry(one);
+  }
+
+  onSettled(notify: (id: string) => void): void {
+    this.listeners.push(notify);
+  }
+
+  pendingLateCharges(): readonly SpooledCharge[] {
+    return [...this.waiting.values()];
+  }
+
+  lateCharges(): number {
+    return this.late;
+  }
+
+  private send({ account, facts, bornAt }: SpooledCharge, budgetMs: number): Promise<unknown> {
+    const options = { id: facts.id, bornAt, budgetMs };
+    return this.parts.system.ask(actorRef.account(account), "charge", facts, options);
+  }
 
   /** Sends the charge when `before` has settled or its time is over. */
-  async function sendAfter(before: Promise<void>, send: (ms: number) => Promise<unknown>): Promise<void> {
-    const until = clock.mono() + waitMs;
-    await atMost(clock, waitMs, before);
-    await send(Math.max(1, until - clock.mono()));
+  private async sendAfter(before: Promise<void>, one: SpooledCharge): Promise<void> {
+    const { clock } = this.parts;
+    const until = clock.mono() + this.waitMs;
+    await atMost(clock, this.waitMs, before);
+    await this.send(one, Math.max(1, until - clock.mono()));
   }
-
-  /** Cancels the waits for the ledger when the process ends. */
-  const waiters = new Set<() => void>();
-  let waitMs = chargeWaitMs;
 
   /** Settles like `stored`, or rejects when the process ends first. */
-  function whileTimeIs(stored: Promise<unknown>): Promise<unknown> {
+  private unlessEnding(stored: Promise<unknown>): Promise<unknown> {
     const { promise, reject } = Promise.withResolvers<never>();
     const cancelWait = () => reject(new Error("the process ends"));
-    waiters.add(cancelWait);
-    return Promise.race([stored, promise]).finally(() => waiters.delete(cancelWait));
+    this.waiters.add(cancelWait);
+    return Promise.race([stored, promise]).finally(() => this.waiters.delete(cancelWait));
   }
 
-  const underWay = new Set<string>();
-  const cancelling = new Set<string>();
-  let awaited = Promise.withResolvers<void>();
-
-  function end(id: string): void {
-    underWay.delete(id);
-    if (underWay.size > 0) return;
-    awaited.resolve();
-    awaited = Promise.withResolvers<void>();
-  }
-
-  function over(id: string): Promise<void> {
-    waiting.delete(id);
-    holds.remove(id);
-    settled(id);
-    return spool.forget(id);
+  private async spool(one: SpooledCharge): Promise<void> {
+    try {
+      await this.parts.spool.keep(one);
+    } finally {
+      // Also when the disk is full: the answer was delivered, and only this process still knows of its
+      // charge.
+      this.retry(one);
+    }
   }
 
   /** Retries without end: a charge is given up only when the account refuses it. */
-  function retry(one: SpooledCharge): void {
-    const { account, facts, bornAt } = one;
-    waiting.set(facts.id, one);
-    if (!holds.has(facts.id)) holds.add(account, holdOf(facts));
-    send(account, { ...facts, delivered: true }, bornAt, RETRY_MS)
+  private retry(one: SpooledCharge): void {
+    const { clock, log } = this.parts;
+    const { account, facts } = one;
+    const { id } = facts;
+    this.waiting.set(id, one);
+    if (!this.holds.has(id)) this.holds.add(account, holdOf(facts));
+    this.send({ ...one, facts: { ...facts, delivered: true } }, RETRY_MS)
       .catch((error) => {
         if (!(error instanceof RefusedError)) throw error;
-        log("error", "late_charge_refused", { id: facts.id, account, code: error.refusal.code });
+        log("error", "late_charge_refused", { id, account, code: error.refusal.code });
       })
-      .then(() => over(facts.id))
+      .then(() => this.forget(id))
       .catch((error) => {
-        log("warn", "late_charge_waits", { id: facts.id, account, error: String(error) });
-        holds.reassert(facts.id);
-        clock.after(RETRY_MS, () => retry(one));
+        log("warn", "late_charge_waits", { id, account, error: String(error) });
+        this.holds.reassert(id);
+        clock.after(RETRY_MS, () => this.retry(one));
       });
+  }
+
+  /** Removes a late charge that the ledger has or the account refused. */
+  private forget(id: string): Promise<void> {
+    this.waiting.delete(id);
+    this.holds.remove(id);
+    this.settled(id);
+    return this.parts.spool.forget(id);
   }
 
   /**
    * Retries until the cancel is stored or is too old for its dedup id to be known. Without a registered hold
    * it tries once.
    */
-  async function untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
+  private async untilCancelled(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
+    const { system, clock, log } = this.parts;
+    const { holds } = this;
     const message = { id: `${id}:x`, bornAt: clock.wall(), budgetMs: CANCEL_MS };
     for (;;) {
       try {
@@ -175,80 +284,17 @@ export function createSettlement(parts: {
     }
   }
 
-  return {
-    async admit(account, input, options) {
-      const round = holds.generation();
-      const reply = system.askNow(actorRef.account(account), "admit", input, options);
-      const admitted = reply instanceof Promise ? await reply : reply;
-      if ("stale" in admitted) return admitted;
-      const { id, model, idempotency } = input;
-      const { cost, tokens, admittedAt, takenAt } = admitted;
-      holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
-      if (round !== holds.generation()) holds.reassert(id);
-      underWay.add(id);
-      return admitted;
-    },
-    idle: () => (underWay.size === 0 ? Promise.resolve() : awaited.promise),
-    flushNow() {
-      waitMs = Math.min(chargeWaitMs, HASTY_MS);
-      for (const hurry of waiters) hurry();
-    },
-    async charge(account, facts, before) {
-      const bornAt = clock.wall();
-      const sent = (ms: number) => send(account, facts, bornAt, ms);
-      try {
-        await whileTimeIs(before === undefined ? sent(waitMs) : sendAfter(before, sent));
-        holds.remove(facts.id);
-        settled(facts.id);
-      } catch (error) {
-        if (error instanceof RefusedError) {
-          holds.remove(facts.id);
-          settled(facts.id);
-          throw error;
-        }
-        late++;
-        log("error", "late_charge", { id: facts.id, account, error: String(error) });
-        const one = { account, bornAt, facts };
-        try {
-          await spool.keep(one);
-        } finally {
-          // Also when the disk is full: the answer was delivered, and only this process still knows of its
-          // charge.
-          retry(one);
-        }
-      } finally {
-        end(facts.id);
-      }
-    },
-    async cancel(account, id, aborted) {
-      let isFree = false;
-      cancelling.add(id);
-      const cancelled = untilCancelled(account, id, aborted).then((answer) => {
-        isFree = answer;
-        cancelling.delete(id);
-        settled(id);
-        end(id);
-      });
-      await atMost(clock, waitMs, cancelled);
-      return isFree;
-    },
-    isCancelling: (id) => cancelling.has(id),
-    renew(account, id, need) {
-      holds.grow(id, need);
-      system
-        .ask(actorRef.account(account), "renew", { id, ...need })
-        .then(({ held }) => {
-          if (!held) holds.reassert(id);
-        })
-        .catch((error) => log("warn", "renew_failed", { id, account, error: String(error) }));
-    },
-    async replay() {
-      for (const one of await spool.all()) retry(one);
-    },
-    onSettled: (tell) => void listeners.push(tell),
-    pendingLateCharges: () => [...waiting.values()],
-    lateCharges: () => late,
-  };
+  private settled(id: string): void {
+    for (const notify of this.listeners) notify(id);
+  }
+
+  /** Records that a request does not run any more. */
+  private end(id: string): void {
+    this.inProgress.delete(id);
+    if (this.inProgress.size > 0) return;
+    this.awaited.resolve();
+    this.awaited = Promise.withResolvers<void>();
+  }
 }
 
 /** Returns the hold of a request of which only the charge is known. */

@@ -48,7 +48,11 @@ export async function accountRig() {
   const settleAt = (node: TestNode) => {
     const settle = settles.get(node)!;
     return {
-      ...settle,
+      renew: settle.renew.bind(settle),
+      isCancelling: settle.isCancelling.bind(settle),
+      pendingLateCharges: settle.pendingLateCharges.bind(settle),
+      lateCharges: settle.lateCharges.bind(settle),
+      replay: settle.replay.bind(settle),
       admit: (id: string, over: Partial<AdmitInput> = {}) =>
         settle.admit(ROOT, admitInput({ id, version: 2, ...over }), { id, budgetMs: 20_000 }),
       charge: (id: string, over: Partial<ChargeFacts> = {}) =>
