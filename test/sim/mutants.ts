@@ -180,8 +180,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "answers overtaken by failures",
     rule: "attempts are judged in the order in which they ended",
     file: "src/gateway/attempt/level-reports.ts",
-    from: 'if (trouble === "recovering") flushLater(name, outbox);\n      else flush(name, outbox);',
-    to: "flushLater(name, outbox);",
+    from: 'if (trouble === "recovering") this.flushLater(name, outbox);\n    else this.flush(name, outbox);',
+    to: "this.flushLater(name, outbox);",
     also: {
       file: "actors/level/level.ts",
       from: "before === undefined ? [] : recoveries(state, [before], now);",
@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "reasserted.expiresAt <= now",
     also: {
       file: "src/gateway/admission/hold-registry.ts",
-      from: "if (entry?.told) removeUnconfirmed(entry.account, id);",
+      from: "if (entry?.isReasserted) this.removeUnconfirmed(entry.account, id);",
       to: "",
     },
     options: { ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "holds not told again",
     rule: "who has open requests tells a new owner",
     file: "src/gateway/admission/hold-registry.ts",
-    from: "await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));",
+    from: "await Promise.all(moved.map(([account, entries]) => this.report(account, { due: entries.keys() })));",
     to: "await Promise.all(moved.map(() => null));",
     options: kind,
   },

@@ -60,106 +60,173 @@ interface Entry {
   readonly account: AccountId;
   hold: RegisteredHold;
   /** The hold was re-asserted, or is being so. */
-  told: boolean;
+  isReasserted: boolean;
 }
 
 /** What must be reported to one account. */
-interface Telling {
+interface Report {
   /** Requests whose holds are to be re-asserted. */
   readonly due: Set<string>;
   /** Requests that have ended, with the time (monotonic ms). */
-  readonly over: Map<string, number>;
+  readonly ended: Map<string, number>;
   /** Resolves when nothing is left to report; null when no report runs. */
   done: Promise<void> | null;
   /** Resolves when the next try should start at once. */
   hurry: PromiseWithResolvers<void>;
 }
 
+/** As much as one command may contain. */
+interface ReportChunk {
+  readonly holds: readonly RegisteredHold[];
+  readonly ended: readonly (readonly [id: string, since: number])[];
+}
+
+/** The services of the registry. */
+export interface HoldRegistryParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Creates the registry and subscribes it to moves and losses of accounts. */
-export function createHoldRegistry(parts: {
-  system: ActorSystem<Protocol>;
-  clock: Clock;
-  log: Log;
-}): HoldRegistry {
-  const { system, clock, log } = parts;
-  const byId = new Map<string, Entry>();
-  const byAccount = new Map<AccountId, Map<string, Entry>>();
-  const tellings = new Map<AccountId, Telling>();
-  const asks = new Semaphore(AT_ONCE);
-  let round = 0;
+export function createHoldRegistry(parts: HoldRegistryParts): HoldRegistry {
+  const registry = new NodeHoldRegistry(parts);
+  registry.subscribe();
+  return registry;
+}
 
-  system.onMoved(async (concerns) => {
-    round++;
-    const moved = [...byAccount].filter(([account]) => concerns(actorRef.account(account)));
-    await Promise.all(moved.map(([account, entries]) => tell(account, { due: entries.keys() })));
-  });
-  system.onResync(async ({ kind, id }) => {
-    if (kind !== "account") return;
-    round++;
-    const account = Number(id) as AccountId;
-    const entries = byAccount.get(account);
-    if (entries === undefined) return;
-    const told = tell(account, { due: entries.keys() });
-    tellings.get(account)?.hurry.resolve();
-    await told;
-  });
+class NodeHoldRegistry implements HoldRegistry {
+  private readonly byId = new Map<string, Entry>();
+  private readonly byAccount = new Map<AccountId, Map<string, Entry>>();
+  private readonly reports = new Map<AccountId, Report>();
+  private readonly asks = new Semaphore(AT_ONCE);
+  private round = 0;
 
-  /** Resolves when everything is reported or need not be any more. */
-  function tell(account: AccountId, what: { due?: Iterable<string>; over?: string }): Promise<void> {
-    let telling = tellings.get(account);
-    if (telling === undefined) {
-      telling = { due: new Set(), over: new Map(), done: null, hurry: Promise.withResolvers() };
-      tellings.set(account, telling);
-    }
-    for (const id of what.due ?? []) telling.due.add(id);
-    if (what.over !== undefined) telling.over.set(what.over, clock.mono());
-    telling.done ??= untilTold(account, telling);
-    return telling.done;
+  constructor(private readonly parts: HoldRegistryParts) {}
+
+  subscribe(): void {
+    const { system } = this.parts;
+    system.onMoved(async (concerns) => {
+      this.round++;
+      const moved = [...this.byAccount].filter(([account]) => concerns(actorRef.account(account)));
+      await Promise.all(moved.map(([account, entries]) => this.report(account, { due: entries.keys() })));
+    });
+    system.onResync(async ({ kind, id }) => {
+      if (kind !== "account") return;
+      this.round++;
+      const account = Number(id) as AccountId;
+      const entries = this.byAccount.get(account);
+      if (entries === undefined) return;
+      const reported = this.report(account, { due: entries.keys() });
+      this.reports.get(account)?.hurry.resolve();
+      await reported;
+    });
   }
 
-  async function untilTold(account: AccountId, telling: Telling): Promise<void> {
-    const { due, over } = telling;
-    for (let pauseMs = PAUSE_MS; due.size + over.size > 0; ) {
-      const chunk = take(telling);
+  add(account: AccountId, hold: RegisteredHold): void {
+    const known = this.byId.get(hold.id);
+    if (known !== undefined) {
+      known.hold = hold;
+      return;
+    }
+    const entry = { account, hold, isReasserted: false };
+    this.byId.set(hold.id, entry);
+    const beside = this.byAccount.get(account);
+    if (beside === undefined) this.byAccount.set(account, new Map([[hold.id, entry]]));
+    else beside.set(hold.id, entry);
+  }
+
+  grow(id: string, { cost, tokens }: { readonly cost: Nano; readonly tokens: number }): void {
+    const entry = this.byId.get(id);
+    if (entry === undefined) return;
+    const { hold } = entry;
+    if (cost > hold.cost || tokens > hold.tokens) {
+      const more = { cost: Math.max(cost, hold.cost) as Nano, tokens: Math.max(tokens, hold.tokens) };
+      entry.hold = { ...hold, ...more };
+    }
+  }
+
+  reassert(id: string): void {
+    const entry = this.byId.get(id);
+    if (entry !== undefined) void this.report(entry.account, { due: [id] });
+  }
+
+  remove(id: string): void {
+    const entry = this.forget(id);
+    if (entry?.isReasserted) this.removeUnconfirmed(entry.account, id);
+  }
+
+  removeUnconfirmed(account: AccountId, id: string): void {
+    this.forget(id);
+    void this.report(account, { ended: id });
+  }
+
+  has(id: string): boolean {
+    return this.byId.has(id);
+  }
+
+  generation(): number {
+    return this.round;
+  }
+
+  /** Resolves when everything is reported or need not be any more. */
+  private report(account: AccountId, what: { due?: Iterable<string>; ended?: string }): Promise<void> {
+    let report = this.reports.get(account);
+    if (report === undefined) {
+      report = { due: new Set(), ended: new Map(), done: null, hurry: Promise.withResolvers() };
+      this.reports.set(account, report);
+    }
+    for (const id of what.due ?? []) report.due.add(id);
+    if (what.ended !== undefined) report.ended.set(what.ended, this.parts.clock.mono());
+    report.done ??= this.untilReported(account, report);
+    return report.done;
+  }
+
+  private async untilReported(account: AccountId, report: Report): Promise<void> {
+    const { clock, log } = this.parts;
+    const { due, ended } = report;
+    for (let pauseMs = PAUSE_MS; due.size + ended.size > 0; ) {
+      const chunk = this.take(report);
       if (chunk.holds.length + chunk.ended.length === 0) continue;
-      telling.hurry = Promise.withResolvers();
+      report.hurry = Promise.withResolvers();
       try {
-        await asks.run(() => send(account, chunk));
+        await this.asks.run(() => this.send(account, chunk));
         pauseMs = PAUSE_MS;
       } catch (error) {
         log("warn", "holds_untold", { account, error: String(error) });
         // The account does not exist, so it holds nothing.
         if (error instanceof RefusedError) break;
         for (const { id } of chunk.holds) due.add(id);
-        for (const [id, since] of chunk.ended) over.set(id, since);
-        await Promise.race([sleep(clock, pauseMs), telling.hurry.promise]);
+        for (const [id, since] of chunk.ended) ended.set(id, since);
+        await Promise.race([sleep(clock, pauseMs), report.hurry.promise]);
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
       }
     }
     // Deleted synchronously after the last check, so that a later report starts a new loop.
-    tellings.delete(account);
+    this.reports.delete(account);
   }
 
   /** Takes out as much as one command may contain; what becomes due in the meantime is reported again. */
-  function take({ due, over }: Telling) {
-    const expired = clock.mono() - HOLD_TTL_MS;
-    const ended = [...over].filter(([, since]) => since > expired);
-    over.clear();
+  private take({ due, ended }: Report): ReportChunk {
+    const expired = this.parts.clock.mono() - HOLD_TTL_MS;
+    const fresh = [...ended].filter(([, since]) => since > expired);
+    ended.clear();
     const holds: RegisteredHold[] = [];
     let room = CHUNK_BYTES;
     for (const id of due) {
       if (room <= 0) break;
       due.delete(id);
-      const entry = byId.get(id);
+      const entry = this.byId.get(id);
       if (entry === undefined) continue;
-      entry.told = true;
+      entry.isReasserted = true;
       holds.push(entry.hold);
       room -= HOLD_BYTES + 4 * entry.hold.model.length;
     }
-    return { holds, ended };
+    return { holds, ended: fresh };
   }
 
-  async function send(account: AccountId, { holds, ended }: ReturnType<typeof take>): Promise<void> {
+  private async send(account: AccountId, { holds, ended }: ReportChunk): Promise<void> {
+    const { system, clock, log } = this.parts;
     const expiresAt = clock.wall() + HOLD_TTL_MS;
     const input = {
       holds: holds.map((hold) => ({ ...hold, expiresAt })),
@@ -171,53 +238,13 @@ export function createHoldRegistry(parts: {
     if (dropped > 0) log("error", "holds_dropped", { account, dropped });
   }
 
-  function forget(id: string): Entry | undefined {
-    const entry = byId.get(id);
+  private forget(id: string): Entry | undefined {
+    const entry = this.byId.get(id);
     if (entry === undefined) return undefined;
-    byId.delete(id);
-    const beside = byAccount.get(entry.account);
+    this.byId.delete(id);
+    const beside = this.byAccount.get(entry.account);
     beside?.delete(id);
-    if (beside?.size === 0) byAccount.delete(entry.account);
+    if (beside?.size === 0) this.byAccount.delete(entry.account);
     return entry;
   }
-
-  function removeUnconfirmed(account: AccountId, id: string): void {
-    forget(id);
-    void tell(account, { over: id });
-  }
-
-  return {
-    add(account, hold) {
-      const known = byId.get(hold.id);
-      if (known !== undefined) {
-        known.hold = hold;
-        return;
-      }
-      const entry = { account, hold, told: false };
-      byId.set(hold.id, entry);
-      const beside = byAccount.get(account);
-      if (beside === undefined) byAccount.set(account, new Map([[hold.id, entry]]));
-      else beside.set(hold.id, entry);
-    },
-    grow(id, { cost, tokens }) {
-      const entry = byId.get(id);
-      if (entry === undefined) return;
-      const { hold } = entry;
-      if (cost > hold.cost || tokens > hold.tokens) {
-        const more = { cost: Math.max(cost, hold.cost) as Nano, tokens: Math.max(tokens, hold.tokens) };
-        entry.hold = { ...hold, ...more };
-      }
-    },
-    reassert(id) {
-      const entry = byId.get(id);
-      if (entry !== undefined) void tell(entry.account, { due: [id] });
-    },
-    remove(id) {
-      const entry = forget(id);
-      if (entry?.told) removeUnconfirmed(entry.account, id);
-    },
-    removeUnconfirmed,
-    has: (id) => byId.has(id),
-    generation: () => round,
-  };
 }

@@ -57,150 +57,151 @@ interface Outbox {
   isDue: boolean;
 }
 
-/** Creates the reporter of this node. */
-export function createLevelReporter(parts: {
-  system: ActorSystem<Protocol>;
-  clock: Clock;
-  log: Log;
-  chooser: KeyChooser;
+/** The services of the reporter. */
+export interface LevelReporterParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly chooser: Pick<KeyChooser, "avoidUntil">;
   /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(owner: AccountId, level: number): LevelView | undefined;
   /** Consecutive failures after which a key sleeps. */
-  keyFailures: number;
-}): LevelReporter {
-  const { system, clock, log, chooser, keyFailures } = parts;
-  const doubted = new Map<ProviderKeyId, number>();
-  const outboxes = new Map<string, Outbox>();
-  let lastEnd = 0;
+  readonly keyFailures: number;
+}
 
-  const untold = (what: string) => (error: unknown) =>
-    log("warn", "report_failed", { what, error: String(error) });
+/** Creates the reporter of this node. */
+export const createLevelReporter = (parts: LevelReporterParts): LevelReporter => new NodeLevelReporter(parts);
 
-  function doubt(key: ProviderKeyId, until: number): void {
-    if (doubted.size >= KEPT_MAX) doubted.delete(doubted.keys().next().value!);
-    doubted.set(key, until);
+class NodeLevelReporter implements LevelReporter {
+  /** Until when (monotonic ms) the successes of a key are reported although its view shows no trouble. */
+  private readonly suspects = new Map<ProviderKeyId, number>();
+  private readonly outboxes = new Map<string, Outbox>();
+  private lastEnd = 0;
+
+  constructor(private readonly parts: LevelReporterParts) {}
+
+  async failed(attempted: Attempted, signal: UpstreamFailure): Promise<void> {
+    const { system, clock, chooser, keyFailures: limit } = this.parts;
+    const { owner, key, view, model, startedAt } = attempted;
+    const level = actorRef.level(owner, key.level);
+    const what = FAILURE_RULES[signal.name].key;
+    if (what === "none") {
+      if (this.troubleOf(key.id, view) !== "waking") return;
+      const probe = { key: key.id, startedAt };
+      await system.ask(level, "releaseProbe", probe).catch(this.lost("releaseProbe"));
+      return;
+    }
+    const now = clock.wall();
+    const endedAt = this.endNow();
+    const { retryAfterMs = null, name: reason } = signal;
+    this.suspect(key.id, clock.mono() + DOUBT_MS);
+    if (what === "long" || what === "rest") {
+      const { version } = this.newestView(owner, key, view);
+      chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MS_MAX, SHUN_MS_MAX));
+    }
+    const attempt = { key: key.id, model, startedAt, endedAt, ...this.takeSuccess(attempted) };
+    const failure = { ...attempt, what, retryAfterMs, reason, limit };
+    await system.ask(level, "failed", failure).catch(this.lost("failed"));
   }
 
-  /** Returns the newest view of the key's Level: it may have changed while the attempt ran. */
-  const known = (owner: AccountId, key: LevelKey, before: LevelView): LevelView =>
-    parts.level(owner, key.level) ?? before;
-
-  /** Returns an end time (wall-clock ms) that is later than all earlier ones of this node. */
-  function endNow(): number {
-    lastEnd = Math.max(clock.wall(), lastEnd - clock.wall() < 1 ? lastEnd + TICK_MS : 0);
-    return lastEnd;
+  succeeded({ owner, key, view, startedAt }: Attempted): void {
+    const trouble = this.troubleOf(key.id, this.newestView(owner, key, view));
+    if (trouble === null) return;
+    const name = view.id;
+    const outbox = this.outboxes.get(name) ?? {
+      ...{ owner, level: key.level, waiting: new Map(), sent: null, isDue: false },
+    };
+    this.outboxes.set(name, outbox);
+    if (outbox.waiting.size >= KEPT_MAX) return;
+    outbox.waiting.set(key.id, { key: key.id, startedAt, endedAt: this.endNow() });
+    // The success is now reported, so the view shows the key's health until it fails again.
+    this.suspects.delete(key.id);
+    if (trouble === "recovering") this.flushLater(name, outbox);
+    else this.flush(name, outbox);
   }
 
-  function inTrouble(key: ProviderKeyId, view: LevelView): "waking" | "failing" | "recovering" | null {
-    const health = healthOf(view)?.get(key);
-    if (health?.waking) return "waking";
-    if (health !== undefined && health.failures > 0) return "failing";
-    if (isDoubted(key)) return "failing";
-    return health !== undefined && health.sleepTimes > 0 ? "recovering" : null;
+  async probe(owner: AccountId, key: LevelKey): Promise<boolean> {
+    try {
+      const level = actorRef.level(owner, key.level);
+      return (await this.parts.system.ask(level, "probe", { key: key.id })).granted;
+    } catch (error) {
+      this.lost("probe")(error);
+      return false;
+    }
   }
 
-  function isDoubted(key: ProviderKeyId): boolean {
-    if (doubted.size === 0) return false;
-    const until = doubted.get(key);
+  private lost(what: string): (error: unknown) => void {
+    return (error) => this.parts.log("warn", "report_failed", { what, error: String(error) });
+  }
+
+  private suspect(key: ProviderKeyId, until: number): void {
+    const { suspects } = this;
+    if (suspects.size >= KEPT_MAX) suspects.delete(suspects.keys().next().value!);
+    suspects.set(key, until);
+  }
+
+  private isSuspect(key: ProviderKeyId): boolean {
+    if (this.suspects.size === 0) return false;
+    const until = this.suspects.get(key);
     if (until === undefined) return false;
-    if (until > clock.mono()) return true;
-    doubted.delete(key);
+    if (until > this.parts.clock.mono()) return true;
+    this.suspects.delete(key);
     return false;
   }
 
+  /** Returns the newest view of the key's Level: it may have changed while the attempt ran. */
+  private newestView(owner: AccountId, key: LevelKey, before: LevelView): LevelView {
+    return this.parts.level(owner, key.level) ?? before;
+  }
+
+  /** Returns an end time (wall-clock ms) that is later than all earlier ones of this node. */
+  private endNow(): number {
+    const now = this.parts.clock.wall();
+    this.lastEnd = Math.max(now, this.lastEnd - now < 1 ? this.lastEnd + TICK_MS : 0);
+    return this.lastEnd;
+  }
+
+  private troubleOf(key: ProviderKeyId, view: LevelView): "waking" | "failing" | "recovering" | null {
+    const health = healthOf(view)?.get(key);
+    if (health?.waking) return "waking";
+    if (health !== undefined && health.failures > 0) return "failing";
+    if (this.isSuspect(key)) return "failing";
+    return health !== undefined && health.sleepTimes > 0 ? "recovering" : null;
+  }
+
   /** Sends what is waiting, unless a report is in flight; then it is sent after the confirmation. */
-  function flush(name: string, outbox: Outbox): void {
+  private flush(name: string, outbox: Outbox): void {
     if (outbox.sent !== null) return;
     if (outbox.waiting.size === 0) {
-      if (!outbox.isDue) outboxes.delete(name);
+      if (!outbox.isDue) this.outboxes.delete(name);
       return;
     }
     const sent = outbox.waiting;
     outbox.sent = sent;
     outbox.waiting = new Map();
-    system
+    this.parts.system
       .ask(actorRef.level(outbox.owner, outbox.level), "succeeded", { keys: [...sent.values()] })
-      .catch(untold("succeeded"))
+      .catch(this.lost("succeeded"))
       .finally(() => {
         outbox.sent = null;
-        flush(name, outbox);
+        this.flush(name, outbox);
       });
   }
 
-  function flushLater(name: string, outbox: Outbox): void {
+  private flushLater(name: string, outbox: Outbox): void {
     if (outbox.isDue) return;
     outbox.isDue = true;
-    clock.after(FLUSH_MS, () => {
+    this.parts.clock.after(FLUSH_MS, () => {
       outbox.isDue = false;
-      flush(name, outbox);
+      this.flush(name, outbox);
     });
   }
 
   /** Takes the key's last success out of the outbox, if its Level may not know of it. */
-  function untoldAnswer({ key, view }: Attempted): { readonly answered?: Success } {
-    const outbox = outboxes.get(view.id);
+  private takeSuccess({ key, view }: Attempted): { readonly answered?: Success } {
+    const outbox = this.outboxes.get(view.id);
     const answered = outbox?.waiting.get(key.id) ?? outbox?.sent?.get(key.id);
     outbox?.waiting.delete(key.id);
     return answered === undefined ? {} : { answered };
   }
-
-  return {
-    async failed(attempted, signal) {
-      const { owner, key, view, model, startedAt } = attempted;
-      const what = FAILURE_RULES[signal.name].key;
-      if (what === "none") {
-        if (inTrouble(key.id, view) !== "waking") return;
-        await system
-          .ask(actorRef.level(owner, key.level), "releaseProbe", { key: key.id, startedAt })
-          .catch(untold("releaseProbe"));
-        return;
-      }
-      const now = clock.wall();
-      const endedAt = endNow();
-      const { retryAfterMs = null } = signal;
-      doubt(key.id, clock.mono() + DOUBT_MS);
-      if (what === "long" || what === "rest") {
-        const { version } = known(owner, key, view);
-        chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MS_MAX, SHUN_MS_MAX));
-      }
-      await system
-        .ask(actorRef.level(owner, key.level), "failed", {
-          key: key.id,
-          model,
-          startedAt,
-          endedAt,
-          ...untoldAnswer(attempted),
-          what,
-          retryAfterMs,
-          reason: signal.name,
-          limit: keyFailures,
-        })
-        .catch(untold("failed"));
-    },
-
-    succeeded({ owner, key, view, startedAt }) {
-      const trouble = inTrouble(key.id, known(owner, key, view));
-      if (trouble === null) return;
-      const name = view.id;
-      const outbox = outboxes.get(name) ?? {
-        ...{ owner, level: key.level, waiting: new Map(), sent: null, isDue: false },
-      };
-      outboxes.set(name, outbox);
-      if (outbox.waiting.size >= KEPT_MAX) return;
-      outbox.waiting.set(key.id, { key: key.id, startedAt, endedAt: endNow() });
-      // The success is now reported, so the view shows the key's health until it fails again.
-      doubted.delete(key.id);
-      if (trouble === "recovering") flushLater(name, outbox);
-      else flush(name, outbox);
-    },
-
-    async probe(owner, key) {
-      try {
-        return (await system.ask(actorRef.level(owner, key.level), "probe", { key: key.id })).granted;
-      } catch (error) {
-        untold("probe")(error);
-        return false;
-      }
-    },
-  };
 }
