@@ -10,7 +10,7 @@ const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
 /** The abort reason when the account is deleted: the client gets an error and no provider key is blamed. */
 export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");
 
-/** Is told when a lifetime is closed. */
+/** A listener for the end of a lifetime. */
 export interface LifetimeListener {
   closed(lifetime: Pick<RequestLifetime, "abort">): void;
 }

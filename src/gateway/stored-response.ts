@@ -49,30 +49,30 @@ export interface StoredResponseParts extends AttemptParts {
 }
 
 /** Answers a request for a stored response. */
-export type StoredResponse = (asked: StoredResponseRequest) => Promise<Outcome>;
+export type StoredResponse = (request: StoredResponseRequest) => Promise<Outcome>;
 
 /** An account that may call this path may also read what it stored there. */
 const PATH = "/v1/responses";
 
 /** Creates the handler of stored responses. It takes a free hold and cancels it in every case. */
 export function createStoredResponse(parts: StoredResponseParts): StoredResponse {
-  return async (asked) => {
+  return async (request) => {
     const id = parts.random.id();
-    const requestId = asked.requestId ?? id;
-    const lifetime = new RequestLifetime(asked.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const requestId = request.requestId ?? id;
+    const lifetime = new RequestLifetime(request.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
     try {
-      const caller = await callerOf(parts, asked);
+      const caller = await callerOf(parts, request);
       mustKeepUp(parts);
-      const { place, admitted } = await admit(parts, asked, caller, id).catch((error) => {
+      const { place, admitted } = await admit(parts, request, caller, id).catch((error) => {
         if (!(error instanceof RefusedError)) void parts.settlement.cancel(caller.account, id, false);
         throw wrongKey(parts.identify, caller, error);
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
       try {
-        return { headers, ...(await answerOf(parts, asked, { caller, place, requestId, lifetime })) };
+        return { headers, ...(await answerOf(parts, request, { caller, place, requestId, lifetime })) };
       } finally {
-        void parts.settlement.cancel(caller.account, id, asked.signal.aborted);
+        void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
@@ -103,7 +103,7 @@ interface Place extends Pick<StoredObject, "model"> {
 /** Admits the request with a hold of zero cost. Throws `RefusedError`. */
 async function admit(
   parts: StoredResponseParts,
-  asked: StoredResponseRequest,
+  request: StoredResponseRequest,
   { account, keyHash }: Caller,
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
@@ -111,14 +111,14 @@ async function admit(
     const accountContext = await parts.configs.lineage(account);
     const { profile, version } = accountContext.account;
     // The account decides key, flags and IP before this refusal.
-    const place = await find(parts, asked, accountContext).catch((error) => {
+    const place = await find(parts, request, accountContext).catch((error) => {
       if (error instanceof RefusedError) return error.refusal;
       throw error;
     });
     const question = {
       ...{ id, keyHash, version, idempotency: null, model: "", modelLimits: null },
       ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
-      ip: profile.allowIps.length === 0 ? "" : asked.ip(),
+      ip: profile.allowIps.length === 0 ? "" : request.ip(),
       routing: "code" in place ? place : null,
       threshold: accountContext.config.config.userApiBalance,
     };
@@ -170,12 +170,12 @@ type Answer =
 /** Asks the provider. Removes the response from the index when it was deleted or no longer exists. */
 async function answerOf(
   parts: StoredResponseParts,
-  asked: StoredResponseRequest,
+  request: StoredResponseRequest,
   context: StoredResponseContext,
 ): Promise<Answer> {
-  const { method, id, behind } = asked;
+  const { method, id, behind } = request;
   const { caller, place } = context;
-  const result = await attempt(parts, attemptAt(parts, asked, context));
+  const result = await attempt(parts, attemptAt(parts, request, context));
   if ("failure" in result && result.failure === SECRETS_UNREADABLE) throw new RefusedError(UNUSABLE);
   const isGone = "failure" in result && result.failure.status === 404;
   if (method === "DELETE" && behind === "" && (isGone || !("failure" in result))) {
@@ -187,8 +187,8 @@ async function answerOf(
     return { kind: "whole", body: exchange.clientText(body.text, body.answer.body, fingerprint) };
   }
   if (isGone) return { kind: "refused", refusal: GONE };
-  const request = { model: place.model, path: PATH };
-  const error = clientErrorFor([result.failure], request, NO_KEY_AVAILABILITY);
+  const failed = { model: place.model, path: PATH };
+  const error = clientErrorFor([result.failure], failed, NO_KEY_AVAILABILITY);
   return "rejection" in error ? { kind: "rejected", ...error } : { kind: "refused", ...error };
 }
 

@@ -89,7 +89,7 @@ interface KeptConfig extends ConfigCopy {
   readonly asOfMs: number;
 }
 
-const MOST = 100_000;
+const PROFILES_MAX = 100_000;
 /** A lost publication that goes unnoticed has an effect for this many ms at most. */
 const TTL_MS = 5_000;
 /** The largest age of a cached configuration that is used, in ms. */
@@ -139,7 +139,7 @@ class NodeConfigCache implements ConfigCache {
   constructor({ system, clock }: ConfigCacheParts) {
     this.system = system;
     this.clock = clock;
-    this.profiles = lruCache<AccountId, ProfileCopy>({ clock, most: MOST, ttlMs: TTL_MS });
+    this.profiles = lruCache<AccountId, ProfileCopy>({ clock, most: PROFILES_MAX, ttlMs: TTL_MS });
     this.configs = lruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
     this.levels = lruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
     this.tables = lruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });

@@ -27,7 +27,7 @@ export interface WholeAnswerParts extends FailedResponseParts {
   readonly idempotencyRecords: {
     keep(
       account: AccountId,
-      asked: Idempotency,
+      idempotency: Idempotency,
       answer: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
     ): Promise<void>;
   };

@@ -51,17 +51,17 @@ export function createKeyChooser(): KeyChooser {
    * single Level.
    */
   const takenAt = new Map<ProviderKeyId, number>();
-  const shunned = new Map<ProviderKeyId, { readonly version: number; readonly until: number }>();
+  const avoided = new Map<ProviderKeyId, { readonly version: number; readonly until: number }>();
   let taken = 0;
   const load = (key: ProviderKeyId) => inFlight.get(key) ?? 0;
   const goesBefore = (a: ProviderKeyId, b: ProviderKeyId): boolean =>
     load(a) !== load(b) ? load(a) < load(b) : (takenAt.get(a) ?? 0) < (takenAt.get(b) ?? 0);
 
-  function isShunned(key: ProviderKeyId, view: LevelView, now: number): boolean {
-    const one = shunned.get(key);
+  function isAvoided(key: ProviderKeyId, view: LevelView, now: number): boolean {
+    const one = avoided.get(key);
     if (one === undefined) return false;
     if (view.version <= one.version && now < one.until) return true;
-    shunned.delete(key);
+    avoided.delete(key);
     return false;
   }
 
@@ -74,7 +74,7 @@ export function createKeyChooser(): KeyChooser {
         if (wish.tried.has(key.id) || wish.serves(key, wish.model) !== "served") continue;
         const { state } = usability(key, health?.get(key.id), wish.model, wish.now);
         if (state !== "normal" && state !== "waking") continue;
-        if (shunned.size > 0 && isShunned(key.id, view, wish.now)) continue;
+        if (avoided.size > 0 && isAvoided(key.id, view, wish.now)) continue;
         if (state === "normal") {
           if (best === null || goesBefore(key.id, best.id)) best = key;
         } else if (!wish.probing.has(key.id)) {
@@ -94,7 +94,7 @@ export function createKeyChooser(): KeyChooser {
       if (left > 0) inFlight.set(key, left);
       else inFlight.delete(key);
     },
-    avoidUntil: (key, version, until) => void shunned.set(key, { version, until }),
+    avoidUntil: (key, version, until) => void avoided.set(key, { version, until }),
     inFlight: load,
     allInFlight: () => inFlight.values().reduce((sum, count) => sum + count, 0),
   };

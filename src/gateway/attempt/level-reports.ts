@@ -34,7 +34,7 @@ const FLUSH_MS = 250;
  * After a failure, successes of the key are reported for this long (ms), because the Level's new view may not
  * have arrived.
  */
-const DOUBT_MS = 1_000;
+const SUSPECT_MS = 1_000;
 /** The number of suspect keys, and of keys with unsent successes. Beyond it, further ones are dropped. */
 const KEPT_MAX = 10_000;
 /** Milliseconds between two ends in the same millisecond, which keeps them distinct. */
@@ -43,7 +43,7 @@ const TICK_MS = 1 / 1_024;
  * After a failure that puts a key to sleep or to rest at once, this node avoids it for at most this long
  * (ms).
  */
-const SHUN_MS_MAX = 1_000;
+const AVOID_MS_MAX = 1_000;
 
 /** The successes to be reported to one Level. */
 interface Outbox {
@@ -94,10 +94,10 @@ class NodeLevelReporter implements LevelReporter {
     const now = clock.wall();
     const endedAt = this.endNow();
     const { retryAfterMs = null, name: reason } = signal;
-    this.suspect(key.id, clock.mono() + DOUBT_MS);
+    this.suspect(key.id, clock.mono() + SUSPECT_MS);
     if (what === "long" || what === "rest") {
       const { version } = this.newestView(owner, key, view);
-      chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? SHUN_MS_MAX, SHUN_MS_MAX));
+      chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? AVOID_MS_MAX, AVOID_MS_MAX));
     }
     const attempt = { key: key.id, model, startedAt, endedAt, ...this.takeSuccess(attempted) };
     const failure = { ...attempt, what, retryAfterMs, reason, limit };

@@ -26,14 +26,14 @@ export const keySupportFor =
     demands?: Demands,
   ): Serves =>
   (key, model) => {
-    const wire = codecFor(endpoint, key, model);
-    if (wire === null || (wire.translates && !translates)) return "other_style";
-    if (demands !== undefined && forbids(key, demands, wire.translates) !== null) return "forbidden";
+    const codec = codecFor(endpoint, key, model);
+    if (codec === null || (codec.translates && !translates)) return "other_style";
+    if (demands !== undefined && forbids(key, demands, codec.translates) !== null) return "forbidden";
     const { provider, config } = key;
     // Other providers are tried on every path and answer themselves if they lack it. The paths of the clouds
     // are known.
     if (!CLOUDS.has(config.provider_type)) return "served";
-    const address = upstream.address({ provider, config, path: wire.path, model, stream: false });
+    const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";
   };
 

@@ -30,26 +30,26 @@ export function codecFor(
 ): ProviderCodec | null {
   const styles = apiStylesOf(key, model);
   if (!styles.has(endpoint.dialect.name)) return translated(endpoint, key);
-  return endpoint.path === "/v1/responses" && !speaksResponses(key) ? null : straight(endpoint);
+  return endpoint.path === "/v1/responses" && !speaksResponses(key) ? null : nativeCodec(endpoint);
 }
 
 /** Read for every key of every request. */
 const known = new WeakMap<GatewayEndpoint, ProviderCodec>();
 
 /** Returns the codec that keeps the client's style. */
-function straight(endpoint: GatewayEndpoint): ProviderCodec {
-  const wire = known.get(endpoint) ?? straightWire(endpoint);
-  known.set(endpoint, wire);
-  return wire;
+function nativeCodec(endpoint: GatewayEndpoint): ProviderCodec {
+  const codec = known.get(endpoint) ?? createNativeCodec(endpoint);
+  known.set(endpoint, codec);
+  return codec;
 }
 
 /** Client headers that only providers of the other style understand. They are dropped. */
-const STRANGE: Readonly<Record<GatewayEndpoint["dialect"]["name"], ReadonlySet<string>>> = {
+const FOREIGN_HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], ReadonlySet<string>>> = {
   chat: new Set(),
   messages: new Set(["openai-beta"]),
 };
 
-const straightWire = (endpoint: GatewayEndpoint): ProviderCodec => ({
+const createNativeCodec = (endpoint: GatewayEndpoint): ProviderCodec => ({
   path: endpoint.path,
   usage: endpoint.dialect.usage,
   translates: false,
@@ -73,8 +73,8 @@ class NativeExchange implements ProviderExchange {
     this.dialect = dialect;
     this.alias = aliasOf(naming, model);
     this.sentModel = naming.model ?? model;
-    const strange = STRANGE[dialect.name];
-    const kept = Object.entries(headers).filter(([name]) => !strange.has(name));
+    const foreign = FOREIGN_HEADERS[dialect.name];
+    const kept = Object.entries(headers).filter(([name]) => !foreign.has(name));
     const sent = { ...Object.fromEntries(kept), "content-type": request.payload.contentType };
     this.outgoing = { method: "POST", body: dialect.upstreamBody(request, naming), headers: sent };
   }

@@ -19,8 +19,8 @@ export type StreamShape = "message" | null;
  * `RefusedError` (`invalid_parameter`) for an unknown shape.
  */
 export function requestedStreamShape({ path }: GatewayEndpoint, headers: Headers): StreamShape {
-  const asked = path === "/v1/chat/completions" ? headers.get("x-stream-shape") : null;
-  if (asked === null || asked === "message") return asked;
+  const shape = path === "/v1/chat/completions" ? headers.get("x-stream-shape") : null;
+  if (shape === null || shape === "message") return shape;
   const message = 'The header x-stream-shape must be "message", or left out.';
   throw new RefusedError({ code: "invalid_parameter", message });
 }

@@ -89,16 +89,16 @@ const known = new WeakMap<ProviderTarget, Map<string, ProviderCodec>>();
 export function translated({ path, dialect }: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
   const translation = TRANSLATIONS.get(path);
   if (translation === undefined) return null;
-  const wires = known.get(key) ?? new Map<string, ProviderCodec>();
-  if (wires.size === 0) known.set(key, wires);
-  const wire = wires.get(path) ?? wireOf(translation, dialect, hostOf(key));
-  wires.set(path, wire);
-  return wire;
+  const codecs = known.get(key) ?? new Map<string, ProviderCodec>();
+  if (codecs.size === 0) known.set(key, codecs);
+  const codec = codecs.get(path) ?? createTranslatedCodec(translation, dialect, hostOf(key));
+  codecs.set(path, codec);
+  return codec;
 }
 
 const hostOf = ({ provider }: ProviderTarget): string => URL.parse(provider)?.hostname ?? "";
 
-const wireOf = (translation: Translation, client: Dialect, host: string): ProviderCodec => ({
+const createTranslatedCodec = (translation: Translation, client: Dialect, host: string): ProviderCodec => ({
   path: translation.path,
   usage: translation.provider.usage,
   translates: true,

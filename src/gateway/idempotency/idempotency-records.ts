@@ -65,11 +65,11 @@ export interface IdempotencyRecords {
    * Returns whether a request with this key was charged, and its answer. Rejects when the ledger cannot be
    * read.
    */
-  find(account: AccountId, asked: Idempotency): Promise<IdempotencyMatch>;
+  find(account: AccountId, idempotency: Idempotency): Promise<IdempotencyMatch>;
   /**
    * Stores the answer that is about to be charged, unless it is too large. Never rejects: errors are logged.
    */
-  keep(account: AccountId, asked: Idempotency, answer: KeptResponse): Promise<void>;
+  keep(account: AccountId, idempotency: Idempotency, answer: KeptResponse): Promise<void>;
 }
 
 const MARK_MS = 86_400_000;

@@ -24,7 +24,12 @@ export interface InProgressKeys {
    * Takes the key for request `id`, which may hold it already. Returns null on success, otherwise the request
    * that holds it.
    */
-  take(id: string, account: AccountId, asked: Idempotency, isEnding: () => boolean): FirstRequest | null;
+  take(
+    id: string,
+    account: AccountId,
+    idempotency: Idempotency,
+    isEnding: () => boolean,
+  ): FirstRequest | null;
   /** Records that nothing more of its answer will be stored. */
   answered(id: string): void;
   /** Records that its charge is stored, or that there will be none. */

@@ -74,7 +74,7 @@ export function worstCase(
 ): HoldEstimate {
   const one = (price: Priced): HoldEstimate => {
     const unit = unitOf(meter, price, model);
-    const counts = MOST[unit](size, meter, model, holdOutputTokens);
+    const counts = LARGEST_USAGE[unit](size, meter, model, holdOutputTokens);
     const terms = { ...multipliers, tier: size.serviceTier, image: size.measured.image };
     const { never } = size;
     const { prompt = 0, completion = 0, webSearches = 0 } = counts;
@@ -92,17 +92,17 @@ export function worstCase(
   };
   const worst = one(priced);
   if (pricedByTokens === null) return worst;
-  const told = one(pricedByTokens);
+  const byTokens = one(pricedByTokens);
   return {
-    promptTokens: Math.max(worst.promptTokens, told.promptTokens),
-    outputTokens: Math.max(worst.outputTokens, told.outputTokens),
-    cost: most(worst.cost, told.cost),
+    promptTokens: Math.max(worst.promptTokens, byTokens.promptTokens),
+    outputTokens: Math.max(worst.outputTokens, byTokens.outputTokens),
+    cost: most(worst.cost, byTokens.cost),
     promptCost: worst.promptCost,
   };
 }
 
 /** The largest countable usage, by the unit of the price. */
-const MOST: Readonly<
+const LARGEST_USAGE: Readonly<
   Record<Unit, (size: RequestSize, meter: MeterKind, model: string, holdOutputTokens: number) => WorstCase>
 > = {
   token(size, { missing }, model, holdOutputTokens) {
@@ -111,9 +111,9 @@ const MOST: Readonly<
     const turns = 1 + (size.demands?.compactions ?? 0);
     const webSearches = Math.max(measured.webSearches ?? 0, size.demands?.searches ?? 0);
     if (missing === "images") return { prompt, completion: calls * imageTokens(image, true) };
-    const heard = missing === "sound" ? Math.ceil(seconds * HEARD_TOKENS_PER_SECOND_MAX) : 0;
+    const audioTokens = missing === "sound" ? Math.ceil(seconds * HEARD_TOKENS_PER_SECOND_MAX) : 0;
     return {
-      prompt: turns * (prompt + heard),
+      prompt: turns * (prompt + audioTokens),
       completion: turns * size.n * outputLimit(model, size.maxOutput, holdOutputTokens),
       webSearches,
     };
@@ -124,7 +124,9 @@ const MOST: Readonly<
   search: ({ measured, promptTokens }) => ({ calls: measured.calls ?? 1, prompt: promptTokens }),
   call(size, meter, model, holdOutputTokens) {
     const calls = size.measured.calls ?? 1;
-    return isOfTokens(meter) ? { ...MOST.token(size, meter, model, holdOutputTokens), calls } : { calls };
+    return isOfTokens(meter)
+      ? { ...LARGEST_USAGE.token(size, meter, model, holdOutputTokens), calls }
+      : { calls };
   },
 };
 

@@ -9,7 +9,7 @@ import { estimateTokens, type TokenCounter } from "./token-counter.ts";
 /** Milliseconds after which a count becomes an estimate, because a response waits for it. */
 const LATE_MS = 10_000;
 /** The number of counts in flight; further ones are estimated at once. */
-const UNDER_WAY_MAX = 200;
+const IN_FLIGHT_MAX = 200;
 
 interface Waiting {
   readonly texts: readonly string[];
@@ -47,7 +47,7 @@ export function createTokenWorkerPool(parts: { clock: Clock; log: Log }): TokenC
   return {
     count(texts) {
       if (texts.length === 0) return Promise.resolve(0);
-      if (stopped || waiting.size >= UNDER_WAY_MAX) return Promise.resolve(byBytes(texts));
+      if (stopped || waiting.size >= IN_FLIGHT_MAX) return Promise.resolve(byBytes(texts));
       const id = next++;
       return new Promise((resolve) => {
         const cancel = clock.after(LATE_MS, () => {

@@ -103,9 +103,9 @@ export async function meterUsage(
     const parts = [...beside, ...toolParts(price, route.prices, found.usage.webSearches, uses)];
     return { parts, charge: costOfParts(price, found.usage, terms, parts) };
   };
-  const asked = chargeAt(priced);
-  const answered = other === null || priced.byOwner ? asked : chargeAt(other);
-  const { parts, charge } = answered.charge.amount > asked.charge.amount ? answered : asked;
+  const requested = chargeAt(priced);
+  const answered = other === null || priced.byOwner ? requested : chargeAt(other);
+  const { parts, charge } = answered.charge.amount > requested.charge.amount ? answered : requested;
   return {
     usage: withParts(found.usage, parts),
     basis: reading.complete ? found.basis : "partial",

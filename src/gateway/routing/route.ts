@@ -169,8 +169,8 @@ export function candidateFor(
   const priced = prices.find(model, groups);
   steps.push({ step: "price", in: model, out: priced === null ? "none" : `${priced.group}/${priced.name}` });
   if (priced === null) return refuse("model_not_priced", unpriced(model, input.meter));
-  const told = groupsForTokens === undefined ? priced : prices.find(model, groupsForTokens);
-  const pricedByTokens = told === priced ? null : told;
+  const byTokens = groupsForTokens === undefined ? priced : prices.find(model, groupsForTokens);
+  const pricedByTokens = byTokens === priced ? null : byTokens;
 
   const modelLimits = limitsFor(model, accountContext.maps.modelLimits, config.modelLimits);
   if (modelLimits !== null) steps.push({ step: "limits", in: model, out: JSON.stringify(modelLimits) });
@@ -195,13 +195,13 @@ export function pathClosed(accountContext: AccountContext, path: string): Refusa
  * Maps a requested model: first by the account's effective map, then by its Owner's own map. A hit from a
  * cascade is final, because the Owner or Root has named that model itself.
  */
-function mapped({ maps, config }: AccountContext, asked: string, steps: RoutingStep[]): string {
-  const hit = maps.modelMapper.find(asked);
-  const model = hit?.value ?? asked;
+function mapped({ maps, config }: AccountContext, requested: string, steps: RoutingStep[]): string {
+  const hit = maps.modelMapper.find(requested);
+  const model = hit?.value ?? requested;
   const by = hit === null || hit.from === "own" ? null : hit.from;
   steps.push({
     step: "user_mapper",
-    in: asked,
+    in: requested,
     out: model,
     ...ruleOf(hit),
     ...(by && { note: LAID_BY[by] }),

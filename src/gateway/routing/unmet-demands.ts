@@ -34,9 +34,9 @@ function refusedEverywhere(
   let isForbidden = false;
   for (const { view, model } of candidates.flat()) {
     for (const key of view.keys) {
-      const wire = key.state === "disabled" ? null : codecFor(endpoint, key, model);
-      if (wire === null) continue;
-      if (forbids(key, demands, wire.translates) === null) return null;
+      const codec = key.state === "disabled" ? null : codecFor(endpoint, key, model);
+      if (codec === null) continue;
+      if (forbids(key, demands, codec.translates) === null) return null;
       isForbidden = true;
     }
   }

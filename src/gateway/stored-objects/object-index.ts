@@ -82,13 +82,13 @@ export function createStoredObjectIndex(parts: {
   return {
     async find(account, ids) {
       const found = new Map<string, StoredObject>();
-      const asked: string[] = [];
+      const missing: string[] = [];
       for (const id of ids) {
         const at = known.get(nameOf(account, id));
         if (at !== undefined && at.until > clock.wall()) found.set(id, at);
-        else if (isFit(id)) asked.push(id);
+        else if (isFit(id)) missing.push(id);
       }
-      if (asked.length > 0) await read(account, asked, found);
+      if (missing.length > 0) await read(account, missing, found);
       return found;
     },
     async keep(account, at, ids) {
