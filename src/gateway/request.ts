@@ -159,10 +159,22 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   }
 }
 
+/** Calls a provider; a heartbeat renews the hold as long as that takes. */
+async function callWithHeartbeat(
+  parts: RequestParts,
+  context: AdmittedContext,
+): ReturnType<typeof callProvider> {
+  const heartbeat = new HoldHeartbeat(parts, context);
+  try {
+    return await callProvider(parts, context);
+  } finally {
+    heartbeat.stop();
+  }
+}
+
 /** Calls a provider, and answers or fails the request. */
 async function answer(parts: RequestParts, context: AdmittedContext): Promise<Outcome> {
-  const heartbeat = new HoldHeartbeat(parts, context);
-  const called = await callProvider(parts, context).finally(() => heartbeat.stop());
+  const called = await callWithHeartbeat(parts, context);
   if ("failures" in called) return failedResponse(parts, context, called);
   const { body } = called.answer;
   return body.kind === "stream" ? answerStream(parts, called, body) : answerWhole(parts, called, body);
