@@ -57,7 +57,7 @@ export function createAtHome(parts: {
           1,
           (node) => {
             home = node;
-            return node.settle.admit(of, input, { ...options, id });
+            return Promise.resolve(node.settle.admit(of, input, { ...options, id }));
           },
           before,
         );

@@ -2,12 +2,7 @@
 // refuses a route made from an old profile and sends the fresh one, with which the request is routed again. A
 // refusal for lack of balance is retried once after AutoQuota has run. A backup model takes the hold again.
 
-import {
-  type AdmissionRequest,
-  type Admitted,
-  STORE_BEHIND,
-  type StaleProfile,
-} from "../../../actors/account/admit.ts";
+import { type AdmissionRequest, STORE_BEHIND, type StaleProfile } from "../../../actors/account/admit.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
@@ -24,7 +19,7 @@ import { candidateFor, type NoRoute, type Route, type RouteCandidate } from "../
 import { unmet } from "../routing/unmet-demands.ts";
 import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/key-pin.ts";
 import type { AutoQuota } from "./auto-quota.ts";
-import type { Settlement } from "./settlement.ts";
+import type { AdmitReply, Settlement } from "./settlement.ts";
 
 /** A request to be admitted. */
 export interface AdmissionInput {
@@ -47,15 +42,9 @@ export interface RoutingParts {
   readonly limits: { readonly holdOutputTokens: number };
 }
 
-/** What an account replies to a request. */
-type AdmissionReply = Admitted | StaleProfile;
-
 /** The services that taking a hold needs. */
 export interface HoldingParts extends RoutingParts {
-  readonly settlement: {
-    /** As `Settlement.admit`; the reply may come at once. */
-    admit(...input: Parameters<Settlement["admit"]>): AdmissionReply | ReturnType<Settlement["admit"]>;
-  };
+  readonly settlement: Pick<Settlement, "admit">;
 }
 
 /** The services of `admission`. */
@@ -114,7 +103,7 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
     const accountContext = cached instanceof Promise ? await cached : cached;
     const built = buildAdmissionRequest(parts, input, accountContext);
     const { question, route, estimate, size } = built instanceof Promise ? await built : built;
-    let admitted: AdmissionReply;
+    let admitted: AdmitReply;
     try {
       const reply = settlement.admit(caller.account, { id, ...question }, { id });
       admitted = reply instanceof Promise ? await reply : reply;
@@ -293,7 +282,7 @@ async function admissionAt(
   const { id, caller, endpoint } = input;
   const { configs } = parts;
   const { question, route, estimate } = buildRequestAt(parts, input, from, candidate);
-  let admitted: AdmissionReply;
+  let admitted: AdmitReply;
   try {
     const taken = { id: `${id}:${candidate.model}` };
     admitted = await parts.settlement.admit(caller.account, { id, ...question }, taken);

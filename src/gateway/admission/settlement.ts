@@ -30,14 +30,17 @@ import type { ActorSystem, AskOptions } from "../../runtime/system.ts";
 import type { ChargeSpool, SpooledCharge } from "./charge-spool.ts";
 import { createHoldRegistry, type HoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 
+/** What an account replies to a request. */
+export type AdmitReply = Admitted | StaleProfile;
+
 /** Client of the account's admit, renew, charge and cancel, with retry and spool. */
 export interface Settlement {
   /**
    * Takes a request's hold, or takes it again. The request then counts as running until it is charged or
-   * cancelled. Nothing is held when the account answers with a newer profile. Throws as `ask` does; when it is
+   * cancelled. Nothing is held when the account answers with a newer profile. Throws, or rejects, as `ask` does; when it is
    * unknown whether the hold exists, the caller must cancel it.
    */
-  admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted | StaleProfile>;
+  admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply>;
   /** Resolves when no request is running: each is in the ledger, in the spool, or cancelled. */
   idle(): Promise<void>;
   /**
@@ -107,19 +110,12 @@ class NodeSettlement implements Settlement {
     this.waitMs = chargeWaitMs;
   }
 
-  async admit(account: AccountId, input: AdmitInput, options?: AskOptions): Promise<Admitted | StaleProfile> {
-    const { holds } = this;
-    const round = holds.generation();
+  admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply> {
+    const round = this.holds.generation();
     const { system } = this.parts;
     const reply = system.askNow(actorRef.account(account), "admit", input, options);
-    const admitted = reply instanceof Promise ? await reply : reply;
-    if ("stale" in admitted) return admitted;
-    const { id, model, idempotency } = input;
-    const { cost, tokens, admittedAt, takenAt } = admitted;
-    holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
-    if (round !== holds.generation()) holds.reassert(id);
-    this.inProgress.add(id);
-    return admitted;
+    if (!(reply instanceof Promise)) return this.register(account, input, reply, round);
+    return reply.then((later) => this.register(account, input, later, round));
   }
 
   idle(): Promise<void> {
@@ -198,6 +194,18 @@ class NodeSettlement implements Settlement {
 
   lateCharges(): number {
     return this.late;
+  }
+
+  /** Registers the hold that the account has taken. `round` is the generation before it was asked. */
+  private register(account: AccountId, input: AdmitInput, reply: AdmitReply, round: number): AdmitReply {
+    if ("stale" in reply) return reply;
+    const { holds } = this;
+    const { id, model, idempotency } = input;
+    const { cost, tokens, admittedAt, takenAt } = reply;
+    holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+    if (round !== holds.generation()) holds.reassert(id);
+    this.inProgress.add(id);
+    return reply;
   }
 
   private send({ account, facts, bornAt }: SpooledCharge, budgetMs: number): Promise<unknown> {

@@ -53,7 +53,7 @@ export async function accountRig() {
       pendingLateCharges: settle.pendingLateCharges.bind(settle),
       lateCharges: settle.lateCharges.bind(settle),
       replay: settle.replay.bind(settle),
-      admit: (id: string, over: Partial<AdmitInput> = {}) =>
+      admit: async (id: string, over: Partial<AdmitInput> = {}) =>
         settle.admit(ROOT, admitInput({ id, version: 2, ...over }), { id, budgetMs: 20_000 }),
       charge: (id: string, over: Partial<ChargeFacts> = {}) =>
         settle.charge(ROOT, factsOf({ id, admittedAt: nodes.clock.wall(), ...over })),
