@@ -9,7 +9,7 @@ import { realClock, sleep } from "../../src/base/clock.ts";
 import { UnavailableError } from "../../src/base/errors.ts";
 import { admitInput, factsOf, usd } from "../actors/account-samples.ts";
 import { preparedEach } from "../e2e/prepared-each.ts";
-import { type Born, dyingAt, memoryTree, type Tree } from "./tree.ts";
+import { type Born, dyingAt, memoryTree, refusal, type Tree } from "./tree.ts";
 
 let offsetMs = 0;
 beforeEach(() => {
@@ -96,6 +96,14 @@ describe("a deletion", () => {
     expect((await tree.system.ask(actorRef.account(team.id), "profile", {})).profile.dna).toBe(
       `.1.${owner.id}.`,
     );
+  });
+
+  test("of what is not there, or is Root, or has subaccounts, is refused", async () => {
+    expect(await refusal(remove(99 as AccountId))).toBe("user_not_found");
+    expect(await refusal(remove(ROOT, true))).toBe("not_ancestor");
+    expect(await refusal(remove(owner.id))).toBe("has_subaccounts");
+    await remove(team.id);
+    expect(await refusal(remove(team.id))).toBe("user_not_found");
   });
 
   test("waits for a request in flight, whose charge is then the account's", async () => {
