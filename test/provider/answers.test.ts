@@ -37,6 +37,11 @@ const rank = (query: string, extra: object = {}) => ({
 const write = (fields: Record<string, string | File>) =>
   formOf({ file: wavFile(2.5), model: "gpt-4o-transcribe", prompt: "Hi [[output=8]]", ...fields });
 
+const CALLED = [
+  { type: "function", name: "look_up" },
+  { type: "function", name: "add" },
+];
+
 /** Path, request, part of its answer, part of what is remembered of the call. */
 // biome-ignore format: a table
 const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer: object, call?: object])[] =
@@ -69,6 +74,8 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
     ["/v1/responses", respond("[[finish=failed]]"), { status: "failed", usage: null }],
     ["/v1/responses", respond("[[finish=failed usage=always output=5]]"), { usage: { output_tokens: 5 } }],
     ["/v1/responses", respond("[[usage=none]]"), { usage: null }],
+  ["/v1/responses", respond("[[finish=refusal]]"), { output: [{ content: [{ type: "refusal" }] }] }],
+  ["/v1/responses", respond("[[tool]]", { tools: CALLED }), { output: [{ type: "function_call", name: "look_up" }] }],
     ["/v1/responses", respond("[[usage=null_details]]"), { usage: { input_tokens_details: null } }],
     ["/v1/completions", complete("[[output=50]]"), { usage: { completion_tokens: 16 } }],
     ["/v1/completions", complete([[5, 6], [7]]), { usage: { prompt_tokens: 3 } }],
@@ -79,7 +86,8 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
       { usage: { completion: 24 } },
     ],
   ["/v1/embeddings", embed([[1, 2], [3]]), { data: [{ index: 0 }, { index: 1 }], usage: { prompt_tokens: 3 } }],
-    ["/v1/embeddings", embed("Hi [[shape=jina prompt=9]]"), { usage: { total_tokens: 9 } }],
+    ["/v1/embeddings", embed("Hi [[usage=zero]]"), { usage: { prompt_tokens: 0, total_tokens: 0 } }],
+  ["/v1/embeddings", embed("Hi [[shape=jina prompt=9]]"), { usage: { total_tokens: 9 } }],
     ["/v1/embeddings", embed("Hi [[shape=voyage prompt=9]]"), { usage: { total_tokens: 9 } }],
   ["/v1/embeddings", embed("Hi [[shape=cohere prompt=9]]"), { meta: { billed_units: { input_tokens: 9 } } }],
     ["/v1/images/generations", { model: "dall-e-3", prompt: "A" }, {}, { units: { images: 1 } }],
@@ -107,9 +115,11 @@ const ANSWERS: readonly (readonly [path: string, body: object | FormData, answer
   ["/v1/audio/transcriptions", write({ model: "whisper-1", response_format: "verbose_json" }), { duration: 2.5, usage: { type: "duration" } }],
     ["/v1/audio/transcriptions", write({ prompt: "[[seconds=90]]" }), {}, { units: { seconds: 90 } }],
   ["/v1/rerank", rank("red", { documents: Array(101).fill("cat") }), { meta: { billed_units: { search_units: 2 } } }, { units: { searchUnits: 2 } }],
-    ["/v1/rerank", rank("red cat [[shape=jina]]"), { usage: { total_tokens: 7 } }],
+    ["/v1/audio/transcriptions", write({ response_format: "diarized_json" }), { segments: [{ speaker: "A" }, { speaker: "B" }] }],
+  ["/v1/rerank", rank("red cat [[shape=jina]]"), { usage: { total_tokens: 7 } }],
     ["/v1/rerank", rank("red cat [[shape=voyage]]"), { object: "list", usage: { total_tokens: 7 } }],
-    ["/v1/moderations", { input: "hi [[finish=content_filter]]" }, { results: [{ flagged: true }] }],
+    ["/v1/moderations", { input: ["hi", "ho"] }, { results: [{ flagged: false }, { flagged: false }] }],
+  ["/v1/moderations", { input: "hi [[finish=content_filter]]" }, { results: [{ flagged: true }] }],
 ];
 
 test.each(ANSWERS)("%s, asked %j", async (path, body, answer, call = {}) => {
@@ -245,11 +255,14 @@ describe("thoughts of messages", () => {
   });
 });
 
-test("a streamed response ends as the whole one, its events numbered, its usage at the end alone", async () => {
-  const input = "Hi [[output=6 reasoning=2 think searches=1]]";
-  const whole = await jsonOf(await post(provider, "/v1/responses", respond(input)));
-  const events = await eventsOf(await post(provider, "/v1/responses", respond(input, { stream: true })));
-  const bare = (items: Json) => items.map(({ id: _, ...item }: Json) => item);
+test.each([
+  ["Hi [[output=6 reasoning=2 think searches=1]]", {}],
+  ["Paris [[tool=2 tool_form=interleaved]]", { tools: CALLED }],
+])("a streamed response ends as the whole one, numbered, its usage at the end: %s", async (input, more) => {
+  const whole = await jsonOf(await post(provider, "/v1/responses", respond(input, more)));
+  const asked = respond(input, { ...more, stream: true });
+  const events = await eventsOf(await post(provider, "/v1/responses", asked));
+  const bare = (items: Json) => items.map(({ id: _, call_id: __, ...item }: Json) => item);
   expect(bare(events.at(-1).response.output)).toEqual(bare(whole.output));
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, nth) => nth));
   expect(events.filter((event) => event.response?.usage != null)).toHaveLength(1);

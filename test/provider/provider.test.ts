@@ -128,8 +128,10 @@ test.each(BOTH)(
   },
 );
 
-test("an unknown path is a 404", async () => {
+test("models are listed, and an unknown path is a 404", async () => {
   const headers = { authorization: "Bearer sk-a" };
+  const models = await jsonOf(await fetch(`${provider.url}/v1/models`, { headers }));
+  expect(models.data.length).toBeGreaterThan(1);
   expect((await fetch(`${provider.url}/v1/nothing`, { headers })).status).toBe(404);
 });
 

@@ -30,6 +30,7 @@ test.each([
     { input: [{ role: "user", content: [{ type: "input_image", image_url: "file:///x" }] }] },
     "input",
   ],
+  ["completions", { model: undefined }, "model"],
   ["completions", { prompt: undefined }, "prompt"],
   ["completions", { n: 3, best_of: 2 }, "best_of"],
   ["completions", { best_of: 2, stream: true }, "best_of"],
@@ -50,6 +51,7 @@ test.each([
   ["speech", { input: "x".repeat(4097) }, "input"],
   ["speech", { response_format: "midi" }, "response_format"],
   ["speech", { stream_format: "sse" }, "stream_format"],
+  ["rerank", { model: undefined }, "model"],
   ["rerank", { query: undefined }, "query"],
   ["rerank", { documents: [] }, "documents"],
   ["rerank", { documents: [{ title: "x" }] }, "documents"],
@@ -62,12 +64,17 @@ test.each([
 
 const sound = wavFile(1);
 test.each([
-  ["transcriptions", { model: "", file: sound }, "model"],
-  ["transcriptions", { model: "whisper-1", file: new File(["x"], "a.txt") }, "file"],
-  ["transcriptions", { model: "whisper-1", file: sound, response_format: "pdf" }, "response_format"],
-  ["translations", { model: "whisper-1", file: sound, response_format: "diarized_json" }, "response_format"],
+  ["images/edits", { model: "gpt-image-1", prompt: "A hat" }, "image"],
+  ["audio/transcriptions", { model: "", file: sound }, "model"],
+  ["audio/transcriptions", { model: "whisper-1", file: new File(["x"], "a.txt") }, "file"],
+  ["audio/transcriptions", { model: "whisper-1", file: sound, response_format: "pdf" }, "response_format"],
+  [
+    "audio/translations",
+    { model: "whisper-1", file: sound, response_format: "diarized_json" },
+    "response_format",
+  ],
 ])("a form of %s is refused without %j", async (name, fields, param) => {
-  const response = await post(provider, `/v1/audio/${name}`, formOf(fields as Record<string, string | File>));
+  const response = await post(provider, `/v1/${name}`, formOf(fields as Record<string, string | File>));
   expect([response.status, (await jsonOf(response)).error.param]).toEqual([400, param]);
 });
 
