@@ -228,10 +228,6 @@ const FUNCTION_LINES_MAX = 100;
 /** Functions that are longer, each as `file name`. The list may only shrink. */
 const LONG_FUNCTIONS: readonly string[] = [
   "actors/account/evolve-lifecycle.ts evolveLifecycle",
-  "src/gateway/account/config-cache.ts createConfigCache",
-  "src/gateway/admission/hold-registry.ts createHoldRegistry",
-  "src/gateway/admission/settlement.ts createSettlement",
-  "src/gateway/attempt/level-reports.ts createLevelReporter",
   "src/runtime/activation/committer.ts createCommitter",
   "src/runtime/activation/effect-outbox.ts createEffectOutbox",
   "src/runtime/cluster/actor-router.ts createActorRouter",

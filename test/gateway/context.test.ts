@@ -114,7 +114,7 @@ async function run({ stream = false, provider, ...over }: Case) {
   let admissions = 0;
   const parts = {
     clock: manualClock(),
-    system: { lagMs: () => 0, subscribe: () => () => undefined, onMissed: () => () => undefined },
+    system: { lagMs: () => 0, subscribe: () => () => undefined, onStale: () => () => undefined },
     identify: Object.assign(() => ({ account: ACCOUNT, keyHash: KEY }), { forget: () => undefined }),
     configs: { lineage: () => accountContext, level: () => viewOf(0, [1]), acceptProfile: () => undefined },
     levelReporter: { succeeded: () => undefined, failed: async () => undefined },

@@ -91,7 +91,8 @@ const askAccount = (
   { system }: DryRunParts,
   { caller }: DryRunInput,
   question: AdmissionRequest,
-): Promise<AdmitDryRun | StaleProfile> => system.ask(actorRef.account(caller.account), "admitDryRun", question);
+): Promise<AdmitDryRun | StaleProfile> =>
+  system.ask(actorRef.account(caller.account), "admitDryRun", question);
 
 async function dryRunOnce(
   parts: DryRunParts,
