@@ -3,7 +3,7 @@
 
 import { commands } from "./cli/commands.ts";
 import { BadSetting, readSettings } from "./settings/settings.ts";
-import { StoreLocked } from "./store/sqlite/lock.ts";
+import { StoreLockedError } from "./store/sqlite/lock.ts";
 
 const [name = "serve", ...args] = process.argv.slice(2);
 
@@ -26,7 +26,7 @@ const usage = (): string =>
   ].join("\n");
 
 run().catch((error) => {
-  if (error instanceof BadSetting || error instanceof StoreLocked) {
+  if (error instanceof BadSetting || error instanceof StoreLockedError) {
     console.error(`arborgate: ${error.message}`);
     process.exit(2);
   }

@@ -67,7 +67,7 @@ export async function createRootAccount(parts: RootParts): Promise<string | null
       const key = await tryToFound(parts, found?.rev ?? 0);
       if (key !== null) return key;
     }
-    if (clock.mono() > until) throw new Error("Root is not there, and nobody founds it");
+    if (clock.mono() > until) throw new Error("Root does not exist, and no node creates it");
     await sleep(clock, PAUSE_MS);
   }
 }

@@ -43,8 +43,8 @@ export async function moveAccount(
     throw new RefusedError({ code: "invalid_parameter", message });
   }
   const until = clock.mono() + MOVE_MS;
-  const asked = { id, bornAt, to: parent, dna, by, ...(brings && { brings }) };
-  await system.ask(actorRef.account(account), "move", asked, { id, bornAt });
+  const input = { id, bornAt, to: parent, dna, by, ...(brings && { brings }) };
+  await system.ask(actorRef.account(account), "move", input, { id, bornAt });
   for (;;) {
     const { move, leaving } = await system.ask(actorRef.account(account), "unfinishedWork", {});
     // A later move has replaced this one, so this one has ended.

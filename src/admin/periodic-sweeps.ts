@@ -149,7 +149,7 @@ async function isReleased({ system, store, clock }: ClaimParts, claim: Claim): P
     return true;
   }
   if (await isOnItsWay({ system, store }, claim)) return false;
-  const keys = await standing(system, claim);
+  const keys = await claimedKeys(system, claim);
   if (keys === null) {
     await store.release(claim.key, claim.by);
     return true;
@@ -181,7 +181,7 @@ async function isOnItsWay(
  * Returns the keys of the account that a claim correctly names; null when the account does not exist, is
  * closing, or has another name and key.
  */
-async function standing(system: ActorSystem<Protocol>, claim: Claim): Promise<KeyRotation | null> {
+async function claimedKeys(system: ActorSystem<Protocol>, claim: Claim): Promise<KeyRotation | null> {
   try {
     const { profile, closing, formerKeyHash } = await system.ask(
       actorRef.account(claim.account as AccountId),
@@ -254,15 +254,15 @@ export function every(
   task: () => Promise<number>,
 ): () => void {
   let stopped = false;
-  let cancel = clock.after(ms, again);
-  function again(): void {
+  let cancel = clock.after(ms, run);
+  function run(): void {
     task()
       .then((count) => {
         if (count > 0) log("info", name, { count });
       })
       .catch((error) => log("warn", `${name}_failed`, { error: String(error) }))
       .finally(() => {
-        if (!stopped) cancel = clock.after(ms, again);
+        if (!stopped) cancel = clock.after(ms, run);
       });
   }
   return () => {

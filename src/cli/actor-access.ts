@@ -1,5 +1,5 @@
 // Gives commands that change stored data access to the actors, without an HTTP service. On SQLite, and on
-// MongoDB without NATS, the command runs the actors itself, and no server may run: it fails with StoreLocked
+// MongoDB without NATS, the command runs the actors itself, and no server may run: it fails with StoreLockedError
 // or BadSetting if one does. In a cluster it owns nothing and asks the nodes, of which one must run.
 
 import { existsSync } from "node:fs";
@@ -32,7 +32,7 @@ const PATIENCE_MS = 15_000;
 
 /**
  * Runs `work` with the store's actors, and resolves when the pending effects between the actors that it ran
- * are delivered, at most `EFFECTS_MS` later. Throws BadSetting or StoreLocked when the actors cannot be
+ * are delivered, at most `EFFECTS_MS` later. Throws BadSetting or StoreLockedError when the actors cannot be
  * reached.
  */
 export async function withActors<T>(settings: Settings, work: (parts: Actors) => Promise<T>): Promise<T> {
@@ -44,7 +44,7 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   const random = realRandom(clock);
   const log = createLog({ ...settings, logLevel: "warn" });
   const { signal } = new AbortController();
-  const patience: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, tell: () => {} };
+  const patience: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, report: () => {} };
   await assertThere(settings, patience);
   const ground =
     settings.natsUrl === null

@@ -3,16 +3,17 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { composed } from "../../actors/account-name.ts";
 import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-probe.ts";
 import { secretsFile } from "../node/secrets-key.ts";
-import { alikeNames } from "../report/colliding-names.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";
 import { openStore } from "../store/open.ts";
 import { databaseFacts } from "../store/sqlite/backup.ts";
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
 import { orRefuse } from "./user-error.ts";
 
 /** Milliseconds to wait for MongoDB; short, because a person waits. */
@@ -123,4 +124,28 @@ function secrets(settings: Settings): string {
     throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);
   }
   return `none yet, the first start makes ${file}`;
+}
+
+/** A name, and the accounts that have it. */
+interface AlikeNames {
+  /** The name in NFC and lower case. */
+  readonly name: string;
+  readonly accounts: readonly number[];
+}
+
+/**
+ * Returns names that are equal in Unicode NFC but encoded differently by several accounts. They are older than
+ * the rule that forbids it, and they work, but the operator may want to know. It reads the accounts table once;
+ * account ids are in ascending order.
+ */
+async function alikeNames(store: Pick<Store, "scan">): Promise<readonly AlikeNames[]> {
+  const byName = new Map<string, number[]>();
+  const open = { field: "closed", is: "=", value: 0 } as const;
+  for await (const { id, nameLower } of store.scan({ table: "accounts", where: [open], order: "id" })) {
+    const name = composed(String(nameLower));
+    // A name with only one encoding cannot collide.
+    if (name === name.normalize("NFD")) continue;
+    byName.set(name, [...(byName.get(name) ?? []), Number(id)]);
+  }
+  return [...byName].flatMap(([name, accounts]) => (accounts.length > 1 ? [{ name, accounts }] : []));
 }

@@ -11,7 +11,7 @@ import { withActors } from "./actor-access.ts";
 import { orRefuse } from "./user-error.ts";
 
 /**
- * Gives Root another API key and prints it. Throws BadSetting or StoreLocked when the actors cannot be
+ * Gives Root another API key and prints it. Throws BadSetting or StoreLockedError when the actors cannot be
  * reached.
  */
 export async function rotateRoot(settings: Settings): Promise<void> {

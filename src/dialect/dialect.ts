@@ -178,11 +178,11 @@ export interface StreamOptions {
 }
 
 /**
- * The model's name as sent to the provider (`told`), which answers may repeat, and the name that the client
+ * The model's name as sent to the provider (`upstreamModel`), which answers may repeat, and the name that the client
  * uses.
  */
 export interface ModelAlias {
-  readonly told: string;
+  readonly upstreamModel: string;
   readonly model: string;
 }
 

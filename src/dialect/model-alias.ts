@@ -19,12 +19,12 @@ export const withModelName = (
 ): string | Uint8Array => payload.edited({ ...set, ...namedEdits(naming) });
 
 /** Returns the alias of a model, or null when the provider receives no other name than the model's own. */
-export const aliasOf = ({ model: told }: ModelNaming, model: string): ModelAlias | null =>
-  told === null || told === model ? null : { told, model };
+export const aliasOf = ({ model: upstreamModel }: ModelNaming, model: string): ModelAlias | null =>
+  upstreamModel === null || upstreamModel === model ? null : { upstreamModel, model };
 
 /** Whether a body or a chunk of an answer repeats the name that was sent to the provider. */
 export const repeats = (answer: Json, alias: ModelAlias | null): alias is ModelAlias =>
-  alias !== null && answer.model === alias.told;
+  alias !== null && answer.model === alias.upstreamModel;
 
 /** Returns a whole answer's text with the client's name of the model. `body` is the parsed text. */
 export const underOwnName = (text: string, body: Json, alias: ModelAlias | null): string =>

@@ -3,18 +3,18 @@
 import type { NonTokenUsage } from "./dialect.ts";
 
 /**
- * Combines `asked`, read from the request, with `shown`, read from the answer, which takes precedence. A
+ * Combines `requested`, read from the request, with `shown`, read from the answer, which takes precedence. A
  * known duration precedes an estimated one; of two known durations the longer one counts, since the words end
  * before the silence after them. A duration of 0 seconds is omitted. Web searches count only if the answer
  * shows them, not if they were only allowed.
  */
-export function measuredOf(asked: NonTokenUsage, shown: NonTokenUsage = {}): NonTokenUsage {
-  const { webSearches: _, ...certain } = asked;
+export function measuredOf(requested: NonTokenUsage, shown: NonTokenUsage = {}): NonTokenUsage {
+  const { webSearches: _, ...certain } = requested;
   const { seconds: __, estimated: ___, ...rest } = { ...certain, ...shown };
-  const image = rest.image === undefined ? {} : { image: { ...asked.image, ...shown.image } };
-  const known = [asked, shown].map((one) => (one.estimated ? 0 : (one.seconds ?? 0)));
+  const image = rest.image === undefined ? {} : { image: { ...requested.image, ...shown.image } };
+  const known = [requested, shown].map((one) => (one.estimated ? 0 : (one.seconds ?? 0)));
   const seconds = Math.max(...known);
   if (seconds > 0) return { ...rest, ...image, seconds };
-  const guessed = shown.seconds || asked.seconds;
+  const guessed = shown.seconds || requested.seconds;
   return guessed ? { ...rest, ...image, seconds: guessed, estimated: true } : { ...rest, ...image };
 }

@@ -205,7 +205,7 @@ class BodyReader implements Demands {
     if (field === "tools") this.#tools(value, at);
     else if (field === "tool") this.#added(value, at);
     else if (field === "environment") this.#container(value, at);
-    else if (field === "audio") this.#spoken(value, at);
+    else if (field === "audio") this.#readAudio(value, at);
     else if (field === "content") {
       // An object here is the result of a server tool.
       if (Array.isArray(value)) this.#content(value, at);
@@ -222,7 +222,7 @@ class BodyReader implements Demands {
   }
 
   /** The provider stores the audio of an earlier answer under an id. */
-  #spoken(value: unknown, at: string): void {
+  #readAudio(value: unknown, at: string): void {
     if (isObject(value) && !isAbsent(value.id)) this.objects ??= `${at}.id`;
   }
 }

@@ -4,7 +4,7 @@
 import { errorRowOf, errorTypeOf, isErrorCode } from "../base/error-codes.ts";
 import { assert, type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import { CODINGS } from "../gateway/content-coding.ts";
-import { StoreBusyError, StoreLost, StoreTimeoutError } from "../store/store.ts";
+import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store/store.ts";
 
 /** The type of errors for which waiting does not help, so that SDKs must not retry. */
 const INSUFFICIENT_QUOTA = "insufficient_quota";
@@ -89,7 +89,11 @@ export function refusalOf(error: unknown): Refusal | null {
     const message = "Too much is asked of the store at once. Nothing was done: ask again in a moment.";
     return { code: "service_unavailable", message, retryAfterS: 1 };
   }
-  if (error instanceof UnavailableError || error instanceof StoreTimeoutError || error instanceof StoreLost) {
+  if (
+    error instanceof UnavailableError ||
+    error instanceof StoreTimeoutError ||
+    error instanceof StoreLostError
+  ) {
     return {
       code: "service_unavailable",
       message:

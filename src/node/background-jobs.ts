@@ -35,7 +35,7 @@ export function startBackgroundJobs(parts: BackgroundJobsParts): () => void {
   const outbox = createMailOutbox({ ...mail, store, write });
   logQuotaMoves(system, write);
   let swept = 0;
-  parts.figures.tell("claimsSwept", () => swept);
+  parts.figures.register("claimsSwept", () => swept);
   const claimsSwept = (count: number) => {
     swept += count;
   };

@@ -19,7 +19,7 @@ type Name = (typeof NAMES)[number];
 /** The figures of a node, by name. */
 export interface Gauges {
   /** Registers the source of a figure; it replaces an earlier one. */
-  tell(name: Name, of: () => number): void;
+  register(name: Name, of: () => number): void;
   /** Reads all figures; a figure without a source is 0. */
   all(): Readonly<Record<Name, number>>;
 }
@@ -28,7 +28,7 @@ export interface Gauges {
 export function createGauges(): Gauges {
   const sources = new Map<Name, () => number>();
   return {
-    tell: (name, of) => void sources.set(name, of),
+    register: (name, of) => void sources.set(name, of),
     all: () =>
       Object.fromEntries(NAMES.map((name) => [name, sources.get(name)?.() ?? 0])) as Record<Name, number>,
   };

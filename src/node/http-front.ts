@@ -73,8 +73,8 @@ export function createFront(parts: {
       log("info", "listens", { at: listeners.addresses().map(urlOf) });
     },
     waits(reason) {
-      const told = reason === null ? STARTING : `${STARTING}: ${reason}`;
-      closed = () => told;
+      const answer = reason === null ? STARTING : `${STARTING}: ${reason}`;
+      closed = () => answer;
     },
     open(given, isCutOff) {
       apps = given;

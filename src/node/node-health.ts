@@ -97,12 +97,12 @@ export function createNodeHealth(parts: {
     log(line ? "info" : "error", line ? "line_back" : "line_lost");
   }
 
-  let cancel = clock.after(MEASURE_MS, function again() {
+  let cancel = clock.after(MEASURE_MS, function repeat() {
     lookAtLine();
     measure()
       .catch(askAside)
       .finally(() => {
-        if (!stopped) cancel = clock.after(MEASURE_MS, again);
+        if (!stopped) cancel = clock.after(MEASURE_MS, repeat);
       });
   });
 

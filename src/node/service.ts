@@ -71,7 +71,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   if (isMongodb(settings.storeUrl)) front.listen();
   // Leases and the clock check use the machine's clock: a moved business clock must not look like a frozen or
   // wrong one.
-  const patience: StartupRetry = { clock: machine, log, signal, ms: START_MS, tell: front.waits };
+  const patience: StartupRetry = { clock: machine, log, signal, ms: START_MS, report: front.waits };
   const ground = await openInfrastructure({ ...patience, settings, random, name, closing });
   const { store, bus, placement, fitness } = ground;
   front.listen();
@@ -100,11 +100,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const gateway = await createNodeGateway(core);
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
-  figures.tell("lateCharges", () => settlement.lateCharges());
-  figures.tell("lateChargesWaiting", () => settlement.pendingLateCharges().length);
-  figures.tell("keysInFlight", chooser.allInFlight);
-  figures.tell("watermarkAgeMs", age.ms);
-  figures.tell("tableVersion", ground.tableVersion);
+  figures.register("lateCharges", () => settlement.lateCharges());
+  figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
+  figures.register("keysInFlight", chooser.allInFlight);
+  figures.register("watermarkAgeMs", age.ms);
+  figures.register("tableVersion", ground.tableVersion);
   const standing = createReadinessCheck({
     placement,
     connected: bus.connected,

@@ -9,7 +9,7 @@ import { BadSetting } from "../settings/settings.ts";
 /** Milliseconds that a start waits for each thing that it needs. */
 export const START_MS = 60_000;
 const PAUSE_MS = 1_000;
-const TELL_MS = 5_000;
+const REPORT_MS = 5_000;
 
 /** Thrown when the start was cancelled by its signal. */
 export class StartCancelledError extends Error {}
@@ -23,7 +23,7 @@ export interface StartupRetry {
   /** Cancels the start. */
   readonly signal: AbortSignal;
   /** Receives what the start waits for; null when the wait is over. */
-  readonly tell: (waiting: string | null) => void;
+  readonly report: (waiting: string | null) => void;
 }
 
 /**
@@ -32,12 +32,12 @@ export interface StartupRetry {
  * signal.
  */
 export async function opened<T>(patience: StartupRetry, what: string, open: () => Promise<T>): Promise<T> {
-  const { clock, log, tell } = patience;
+  const { clock, log, report } = patience;
   const until = clock.mono() + patience.ms;
   for (;;) {
     try {
       const result = await orCalledOff(patience.signal, open());
-      tell(null);
+      report(null);
       return result;
     } catch (error) {
       if (error instanceof StartCancelledError || error instanceof BadSetting) throw error;
@@ -45,7 +45,7 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
       // The server was reached but is not usable, for example because of its schema version.
       if (error instanceof AssertionError) throw new BadSetting(message);
       if (clock.mono() + PAUSE_MS >= until) throw new BadSetting(message);
-      tell(`${what} cannot be reached`);
+      report(`${what} cannot be reached`);
       log("warn", "start_waits", { for: what, error: message });
       await orCalledOff(patience.signal, sleep(clock, PAUSE_MS));
     }
@@ -57,20 +57,20 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
  * StartCancelledError on the signal.
  */
 export async function ended<T>(patience: StartupRetry, waiting: string, work: Promise<T>): Promise<T> {
-  const { clock, log, tell, signal } = patience;
-  tell(waiting);
+  const { clock, log, report, signal } = patience;
+  report(waiting);
   const late = Promise.withResolvers<never>();
   const begunMs = clock.mono();
-  let cancel = clock.after(TELL_MS, function again() {
+  let cancel = clock.after(REPORT_MS, function repeat() {
     const ms = clock.mono() - begunMs;
     if (ms >= patience.ms)
       return late.reject(new BadSetting(`given up after ${Math.round(ms / 1_000)} s: ${waiting}`));
     log("info", "start_waits", { for: waiting, ms: Math.round(ms) });
-    cancel = clock.after(TELL_MS, again);
+    cancel = clock.after(REPORT_MS, repeat);
   });
   try {
     const result = await orCalledOff(signal, Promise.race([work, late.promise]));
-    tell(null);
+    report(null);
     return result;
   } finally {
     cancel();

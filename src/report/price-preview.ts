@@ -47,7 +47,7 @@ export interface PreviewQuery {
 
 /**
  * Computes a preview. What an account used before it was moved counts in the tree that it was in, as in
- * bills. Rejects with the signal's reason when it is aborted, and with `StoreBusy` when the store has too
+ * bills. Rejects with the signal's reason when it is aborted, and with `StoreBusyError` when the store has too
  * many sums to compute already.
  */
 export async function previewPrices(

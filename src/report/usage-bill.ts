@@ -81,7 +81,7 @@ const added = (a: UsageFigures, b: UsageFigures): UsageFigures => ({
   cost: a.cost + b.cost,
 });
 
-/** Computes a bill. Rejects with `StoreBusy` when the store has too many sums to compute already. */
+/** Computes a bill. Rejects with `StoreBusyError` when the store has too many sums to compute already. */
 export async function billOf(store: Store, query: BillQuery, signal?: AbortSignal): Promise<Bill> {
   const { whose, from, to, perAccount } = query;
   if (!perAccount) return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal), []);

@@ -10,7 +10,7 @@ import type { Store } from "./store.ts";
 /** How a store is opened. */
 export interface OpenOptions extends SqliteOptions {
   /**
-   * Whether to become the only server of this database, or to throw `StoreLocked`. The default is true,
+   * Whether to become the only server of this database, or to throw `StoreLockedError`. The default is true,
    * unless the database is opened for reading only.
    */
   readonly lock?: boolean;
@@ -18,7 +18,7 @@ export interface OpenOptions extends SqliteOptions {
 
 /**
  * Opens the store of a STORE_URL. Its errors may be shown to the operator at start: they contain no password.
- * Throws `StoreLocked` when another server uses a SQLite database.
+ * Throws `StoreLockedError` when another server uses a SQLite database.
  */
 export async function openStore(url: string, options: OpenOptions): Promise<Store> {
   const scheme = url.slice(0, url.indexOf(":") + 1);

@@ -159,7 +159,7 @@ export interface UsageReport {
 
 /** Thrown when the store's queue is full. Nothing was done; a later retry may succeed. */
 export class StoreBusyError extends Error {
-  override readonly name = "StoreBusy";
+  override readonly name = "StoreBusyError";
 }
 
 /**
@@ -167,15 +167,15 @@ export class StoreBusyError extends Error {
  * again is safe.
  */
 export class StoreTimeoutError extends Error {
-  override readonly name = "StoreSilent";
+  override readonly name = "StoreTimeoutError";
 }
 
 /**
  * Thrown when the store can write nothing until the process restarts. Its message may be shown to the
  * operator.
  */
-export class StoreLost extends Error {
-  override readonly name = "StoreLost";
+export class StoreLostError extends Error {
+  override readonly name = "StoreLostError";
 }
 
 /**
@@ -213,7 +213,7 @@ export interface Registry {
 }
 
 /**
- * The durable data of the service. See `StoreTimeoutError`, `StoreBusyError` and `StoreLost` for its
+ * The durable data of the service. See `StoreTimeoutError`, `StoreBusyError` and `StoreLostError` for its
  * failures.
  */
 export interface Store extends Registry {

@@ -87,10 +87,10 @@ function behindOf(kind: ApiKind, tail: string, version: string, deployment: stri
 
 /** Returns the query with the api-version, which only dated versions and `preview` need. */
 function queryOf(query: string | undefined, version: string): string {
-  const asked = new URLSearchParams(query);
-  asked.delete("api-version");
-  if (isDated(version) || version === "preview") asked.set("api-version", version);
-  return asked.toString();
+  const params = new URLSearchParams(query);
+  params.delete("api-version");
+  if (isDated(version) || version === "preview") params.set("api-version", version);
+  return params.toString();
 }
 
 /** The body names the deployment: v1 paths require it, and dated paths ignore the name in the body. */

@@ -72,7 +72,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
     const { key, path, model, stream, method, body, signal } = attempt;
     const found = find({ provider: key.provider, config: key.config, path, model, stream });
     if ("fault" in found) return failed(found.fault, `Provider ${found.text}`);
-    for (let again = false; ; again = true) {
+    for (let isRetry = false; ; isRetry = true) {
       const given = way.credential(key, signal);
       const credential = given instanceof Promise ? await given : given;
       if (typeof credential !== "string") return credential;
@@ -82,7 +82,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
       const headers = headersFor(attempt, found.place, credential);
       const response = await connect(found.target, { method, headers, body, signal });
       if ("signal" in response) return response;
-      if (response.status === 401 && !again && way.refused?.(key, credential) === true) {
+      if (response.status === 401 && !isRetry && way.refused?.(key, credential) === true) {
         await discard(response);
       } else {
         const secrets = [credential, key.secret, key.privateKey ?? ""];

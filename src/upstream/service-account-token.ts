@@ -112,10 +112,10 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
         body: new URLSearchParams({ grant_type: GRANT, assertion: statement }).toString(),
         signal: limit.signal,
       });
-      if ("signal" in response) return told(response.signal, response.signal.note);
+      if ("signal" in response) return failureOf(response.signal, response.signal.note);
       const text = (await readBounded(response, clock)).replaceAll(statement, "[removed]");
       if (response.ok)
-        return tokenIn(text, sentAt) ?? told({ name: "server_error", status: 200 }, "no token");
+        return tokenIn(text, sentAt) ?? failureOf({ name: "server_error", status: 200 }, "no token");
       return refusal(response, text);
     } finally {
       cancel();
@@ -129,7 +129,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
   function refusal({ status, headers }: Response, bodyText: string): UpstreamFailureResult {
     const { pass: _, ...signal } = classify({ status, headers, bodyText, model: "", nowMs: clock.wall() });
     const name = OURS[signal.name] ?? signal.name;
-    return told({ ...signal, name }, `status ${status} ${saidIn(bodyText)}`.trim());
+    return failureOf({ ...signal, name }, `status ${status} ${errorTextIn(bodyText)}`.trim());
   }
 
   return {
@@ -165,7 +165,7 @@ const OURS: Readonly<Partial<Record<UpstreamFailure["name"], UpstreamFailure["na
   model_unavailable: "unreachable",
 };
 
-const told = (signal: Omit<UpstreamFailure, "note">, note: string): UpstreamFailureResult => ({
+const failureOf = (signal: Omit<UpstreamFailure, "note">, note: string): UpstreamFailureResult => ({
   ok: false,
   signal: { ...signal, note: `token address: ${note}` },
 });
@@ -216,11 +216,11 @@ function tokenIn(text: string, sentAt: number): Token | null {
 }
 
 /** Returns the cleaned reason that the token address gives for a refusal. */
-function saidIn(text: string): string {
+function errorTextIn(text: string): string {
   const { error, error_description: why } = fieldsIn(text);
   return [error, why]
-    .filter((said) => typeof said === "string")
-    .map((said) => clean(said).slice(0, 200))
+    .filter((text) => typeof text === "string")
+    .map((text) => clean(text).slice(0, 200))
     .join(": ");
 }
 

@@ -218,13 +218,13 @@ export function classify(evidence: Evidence): UpstreamFailure {
   const name = nameOf(evidence, error);
   const waitMs = RESTS.has(name) ? (retryAfter(evidence) ?? error?.retryMs ?? null) : null;
   const words = error === null ? [] : [error.code, error.type, error.detail].filter((w) => WORD.test(w));
-  const said = error !== null && LOGGED.has(name) ? [clean(error.message).slice(0, 200)] : [];
+  const errorText = error !== null && LOGGED.has(name) ? [clean(error.message).slice(0, 200)] : [];
   return {
     name,
     status: evidence.status,
     ...(waitMs === null ? {} : { retryAfterMs: Math.min(waitMs, RETRY_MAX_MS) }),
     ...(PASSES.has(name) ? { pass: passOf(evidence.status, name, error) } : {}),
-    note: [`status ${evidence.status}`, ...words, ...said].join(" "),
+    note: [`status ${evidence.status}`, ...words, ...errorText].join(" "),
   };
 }
 

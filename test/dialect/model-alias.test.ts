@@ -133,7 +133,7 @@ describe.each(DIALECTS)("a body for the provider (%s)", (_name, dialect, needs, 
 });
 
 describe("an answer", () => {
-  const alias = { told: "n", model: "m" };
+  const alias = { upstreamModel: "n", model: "m" };
   test("may repeat a name that is not the model's own", () =>
     expect(aliasOf({ model: "n", add: {} }, "m")).toEqual(alias));
   test.each(["m", null])("of a provider that was told %j repeats none", (model) =>

@@ -7,7 +7,7 @@ import { manualClock } from "../runtime/manual-clock.ts";
 test("a figure is zero until somebody tells it, and then what he tells", () => {
   const figures = createGauges();
   let late = 3;
-  figures.tell("lateCharges", () => late);
+  figures.register("lateCharges", () => late);
   expect(figures.all()).toMatchObject({ lateCharges: 3, claimsSwept: 0, tableVersion: 0 });
   late = 4;
   expect(figures.all().lateCharges).toBe(4);

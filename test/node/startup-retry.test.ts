@@ -17,7 +17,7 @@ beforeEach(() => {
   [told, log] = [[], []];
   patience = {
     ...{ clock, ms: 60_000, signal: off.signal },
-    tell: (reason) => void told.push(reason),
+    report: (reason) => void told.push(reason),
     log: (_level, event) => void log.push(event),
   };
 });

@@ -69,7 +69,7 @@ const parseWith =
     const sounds = payload.files.filter(({ field }) => field === "file");
     if (sounds.length === 0) return refuse("missing_parameter", "file", "is required");
     if (sounds.length > 1) return refuse("invalid_parameter", "file", "must be one file");
-    return { ok: true, request: requestOf(payload, given as Json, heardIn(sounds[0]!.bytes)) };
+    return { ok: true, request: requestOf(payload, given as Json, audioInput(sounds[0]!.bytes)) };
   };
 
 /** Answer formats that are not JSON. */
@@ -98,7 +98,7 @@ function requestOf(payload: Payload, body: Json, measured: NonTokenUsage): Model
   };
 }
 
-function heardIn(file: Uint8Array): NonTokenUsage {
+function audioInput(file: Uint8Array): NonTokenUsage {
   const seconds = wavSeconds(file);
   return seconds === null ? { seconds: secondsAtMost(file), estimated: true } : { seconds };
 }
@@ -113,33 +113,33 @@ function readTranscript(
   { text, contentType }: WholeBody,
   { answerForm, measured }: ModelRequest,
 ): WholeAnswer {
-  const said = /\bjson\b/i.test(contentType);
-  if (answerForm !== null && !said) return readPlain(text, contentType, answerForm, measured);
+  const isJson = /\bjson\b/i.test(contentType);
+  if (answerForm !== null && !isJson) return readPlain(text, contentType, answerForm, measured);
   const body = parseJson(text);
   if (body === undefined) return { ok: false, fault: "server_error" };
   // Some hosts send the text as a JSON string.
-  if (typeof body === "string") return heard(null, [body], null, measured);
+  if (typeof body === "string") return wholeAnswer(null, [body], null, measured);
   if (!isObject(body) || statesError(body)) return { ok: false, fault: "error_body" };
   if (typeof body.text !== "string" && !Array.isArray(body.segments))
     return { ok: false, fault: "error_body" };
   if (typeof body.text !== "string" && isCodeAndWords(body)) return { ok: false, fault: "error_body" };
-  return heard(body, textsOf(body), durationOf(body), measured);
+  return wholeAnswer(body, textsOf(body), durationOf(body), measured);
 }
 
-function readPlain(text: string, contentType: string, form: string, asked: NonTokenUsage): WholeAnswer {
+function readPlain(text: string, contentType: string, form: string, requested: NonTokenUsage): WholeAnswer {
   if (/\bhtml\b/i.test(contentType)) return { ok: false, fault: "server_error" };
   const body = text.trimStart().startsWith("{") ? parseJson(text) : undefined;
   if (isObject(body) && (statesError(body) || isCodeAndWords(body)))
     return { ok: false, fault: "error_body" };
-  if (form === "text") return heard(null, [text], null, asked);
-  return heard(null, [subtitleWords(text)], subtitleSeconds(text), asked);
+  if (form === "text") return wholeAnswer(null, [text], null, requested);
+  return wholeAnswer(null, [subtitleWords(text)], subtitleSeconds(text), requested);
 }
 
-function heard(
+function wholeAnswer(
   body: Json | null,
   texts: readonly string[],
   stated: number | null,
-  asked: NonTokenUsage,
+  requested: NonTokenUsage,
 ): WholeAnswer {
   return {
     ok: true,
@@ -147,7 +147,7 @@ function heard(
     usage: body?.usage ?? null,
     serviceTier: null,
     texts: texts.filter((one) => one.trim() !== ""),
-    measured: measuredOf(asked, stated === null ? {} : { seconds: stated }),
+    measured: measuredOf(requested, stated === null ? {} : { seconds: stated }),
   };
 }
 

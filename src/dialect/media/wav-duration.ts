@@ -21,16 +21,16 @@ interface Heard {
  * header states more or 0 (as streaming writers do), or if another data chunk follows.
  */
 export function wavSeconds(file: Uint8Array, bytes: number = file.length): number | null {
-  const heard = heardIn(new DataView(file.buffer, file.byteOffset, file.byteLength), bytes);
-  if (heard === null) return null;
-  const { from, stated, bytesPerSecond } = heard;
+  const header = readWavHeader(new DataView(file.buffer, file.byteOffset, file.byteLength), bytes);
+  if (header === null) return null;
+  const { from, stated, bytesPerSecond } = header;
   const there = Math.max(0, bytes - from);
   // Players continue with a further data chunk.
   const goesOn = Buffer.from(file.buffer, file.byteOffset, file.length).includes("data", from + stated);
   return (stated === 0 || goesOn ? there : Math.min(stated, there)) / bytesPerSecond;
 }
 
-function heardIn(view: DataView, bytes: number): Heard | null {
+function readWavHeader(view: DataView, bytes: number): Heard | null {
   if (view.byteLength < 12 || tag(view, 0) !== "RIFF" || tag(view, 8) !== "WAVE") return null;
   let bytesPerSecond: number | null = null;
   let at = 12;

@@ -4,7 +4,7 @@
 import type { ModelNaming, ModelRequest, NonTokenUsage, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
-import type { Payload } from "../payload/payload.ts";
+import type { JsonPath, Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
@@ -18,7 +18,6 @@ import {
   SERVICE_TIER_RULE,
   STREAM_RULE,
 } from "../validation.ts";
-import { unsignedThoughts } from "./unsigned-thinking.ts";
 
 const MAX_TOKENS: FieldRule = {
   field: "max_tokens",
@@ -106,3 +105,22 @@ export function messagesUpstreamBody(request: ModelRequest, naming: ModelNaming)
   if (unsigned.length === 0) return withModelName(request, naming);
   return withModelName({ payload: request.payload.without(unsigned) }, naming);
 }
+
+/**
+ * Returns the paths of thinking blocks with an empty signature. Clients received them through a translation
+ * from the chat dialect, which has no signatures, and send them back to any provider; a messages provider
+ * refuses them. A turn without other content is returned whole, as it would be empty.
+ */
+export function unsignedThoughts(body: unknown): JsonPath[] {
+  const messages: unknown = isObject(body) ? body.messages : null;
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message: unknown, m): JsonPath[] => {
+    if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return [];
+    const content: readonly unknown[] = message.content;
+    const places = content.flatMap((block, b) => (isUnsigned(block) ? [["messages", m, "content", b]] : []));
+    return places.length > 0 && places.length === content.length ? [["messages", m]] : places;
+  });
+}
+
+const isUnsigned = (block: unknown): boolean =>
+  isObject(block) && block.type === "thinking" && block.signature === "";

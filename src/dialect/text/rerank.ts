@@ -51,8 +51,8 @@ const countOf = ({ value }: Payload): number => ((value as Json).documents as un
 
 function promptTexts({ payload }: ModelRequest): readonly string[] {
   const [query = ""] = promptTextsOf(payload, QUERY);
-  const again: string[] = new Array(countOf(payload)).fill(query.slice(0, QUERY_CHARS_MAX));
-  return [...again, ...promptTextsOf(payload, DOCUMENTS)];
+  const queries: string[] = new Array(countOf(payload)).fill(query.slice(0, QUERY_CHARS_MAX));
+  return [...queries, ...promptTextsOf(payload, DOCUMENTS)];
 }
 
 /** The dialect of `/v1/rerank`. */

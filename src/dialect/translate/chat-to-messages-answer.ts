@@ -3,7 +3,7 @@
 
 import { isObject, type Json } from "../json.ts";
 import { callBlock, messageHead, sayingBlock } from "./message-envelope.ts";
-import { callsIn, onlyChoice, type SayingKind, tellSayings } from "./read-chat-message.ts";
+import { callsIn, onlyChoice, reportTexts, type SayingKind } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
 import { inputOf } from "./tool-arguments.ts";
 import type { AnswerContext } from "./translation.ts";
@@ -13,16 +13,16 @@ import { messagesUsageOf } from "./usage-translation.ts";
 export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
   const choice = onlyChoice(chat.choices) ?? {};
   const message = isObject(choice.message) ? choice.message : {};
-  const said: { readonly kind: SayingKind; text: string }[] = [];
-  const refused = tellSayings(message, (kind, text) => {
-    const last = said.at(-1);
+  const texts: { readonly kind: SayingKind; text: string }[] = [];
+  const refused = reportTexts(message, (kind, text) => {
+    const last = texts.at(-1);
     if (last?.kind === kind) last.text += text;
-    else said.push({ kind, text });
+    else texts.push({ kind, text });
   });
   // A client cannot answer a call without a name.
   const calls = callsIn(message).filter(({ name }) => name !== "");
   const content = [
-    ...said.map(({ kind, text }) => sayingBlock(kind, text)),
+    ...texts.map(({ kind, text }) => sayingBlock(kind, text)),
     ...calls.map((call, nth) => callBlock(context, nth, call, inputOf(call.arguments))),
   ];
   const ending = {
@@ -32,7 +32,7 @@ export function messagesAnswerOf(chat: Json, context: AnswerContext): Json {
     refused,
   };
   const chars =
-    said.reduce((sum, { text }) => sum + text.length, 0) +
+    texts.reduce((sum, { text }) => sum + text.length, 0) +
     calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
   return {
     ...messageHead(context),

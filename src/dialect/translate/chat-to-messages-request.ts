@@ -38,8 +38,8 @@ export function messagesRequestOf(body: Json, model: ModelFacts): TranslatedRequ
     begun: isBegun(turns),
   });
   const output = written({ effort, format });
-  const asked = turns.length === 0 ? [] : system;
-  const leading = instruction === null ? asked : [...asked, textPart(instruction)];
+  const instructions = turns.length === 0 ? [] : system;
+  const leading = instruction === null ? instructions : [...instructions, textPart(instruction)];
   const sent = written({
     model: model.name,
     max_tokens: maxTokens,

@@ -17,8 +17,8 @@ import {
   type CallFragment,
   callsIn,
   isOnlyChoice,
+  reportTexts,
   type SayingKind,
-  tellSayings,
 } from "./read-chat-message.ts";
 import { matchedStop, stopReasonOf } from "./stop-reasons.ts";
 import { CallFinder, type ToolCallDraft } from "./tool-call-assembler.ts";
@@ -142,7 +142,7 @@ class MessagesRewriter implements Rewriter {
 
   #readChoice(choice: Json): void {
     if (isObject(choice.delta)) {
-      if (tellSayings(choice.delta, (kind, text) => this.#writeText(kind, text))) this.#refused = true;
+      if (reportTexts(choice.delta, (kind, text) => this.#writeText(kind, text))) this.#refused = true;
       for (const fragment of callsIn(choice.delta)) this.#readFragment(fragment);
     }
     if (typeof choice.finish_reason !== "string" || choice.finish_reason === "") return;

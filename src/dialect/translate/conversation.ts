@@ -71,7 +71,7 @@ export type ConversationTurn = SystemTurn | UserTurn | AssistantTurn;
 export const textPart = (words: string): TextPart => ({ kind: "text", text: words });
 
 /** Returns a user turn with these parts and no tool results. */
-export const said = (parts: readonly ContentPart[]): UserTurn => ({ role: "user", results: [], parts });
+export const userTurn = (parts: readonly ContentPart[]): UserTurn => ({ role: "user", results: [], parts });
 
 /** A text for places where a dialect requires one and the conversation has none. */
 export const FILLER = ".";

@@ -81,8 +81,9 @@ const TOO_LONG = /prompt is too long|exceeds? (the )?context (limit|window)/i;
 export function chatErrorOf<E extends ErrorWords>(error: E): E {
   const found = BY_MESSAGES.get(error.type) ?? byStatus(error.status);
   const status = CHAT_STATUS.get(found.messages) ?? statusOf(found, error.status);
-  const said = found === INVALID && TOO_LONG.test(error.message ?? "") ? "context_length_exceeded" : null;
-  return { ...error, type: found.chat, code: said ?? found.code ?? error.code, status };
+  const lengthCode =
+    found === INVALID && TOO_LONG.test(error.message ?? "") ? "context_length_exceeded" : null;
+  return { ...error, type: found.chat, code: lengthCode ?? found.code ?? error.code, status };
 }
 
 /** Translates a chat provider's error for a messages client; other fields stay, including the code. */

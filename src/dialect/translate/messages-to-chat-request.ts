@@ -51,14 +51,14 @@ export function chatRequestOf(body: Json, model: ModelFacts): TranslatedRequest 
 }
 
 function limits(body: Json, { reasoning, maxOutputTokens }: ModelFacts): Json {
-  const { max_tokens: asked } = body;
+  const { max_tokens: maxTokens } = body;
   const stops = (Array.isArray(body.stop_sequences) ? body.stop_sequences : []).filter(
     (stop: unknown) => typeof stop === "string" && stop !== "",
   );
   // A limit of 0 warms the cache, which this dialect cannot express; its smallest limit is one token.
-  const limit = !isCount(asked)
+  const limit = !isCount(maxTokens)
     ? undefined
-    : Math.max(1, maxOutputTokens > 0 ? Math.min(asked, maxOutputTokens) : asked);
+    : Math.max(1, maxOutputTokens > 0 ? Math.min(maxTokens, maxOutputTokens) : maxTokens);
   return {
     [reasoning ? "max_completion_tokens" : "max_tokens"]: limit,
     stop: reasoning || stops.length === 0 ? undefined : stops.slice(0, STOPS_MAX),

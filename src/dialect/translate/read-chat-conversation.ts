@@ -61,7 +61,7 @@ function marked<P extends Cacheable>(parts: readonly P[], message: Json): P[] {
 
 function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
   const content = chatTexts(message.content);
-  const spoken = content.length > 0 ? content : chatTexts(message.refusal);
+  const texts = content.length > 0 ? content : chatTexts(message.refusal);
   const calls: readonly unknown[] = Array.isArray(message.tool_calls)
     ? message.tool_calls
     : [{ function: message.function_call }];
@@ -69,7 +69,7 @@ function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
     role: "assistant",
     thoughts: signedThoughts(message.thinking_blocks),
     reasoning: "",
-    texts: marked(spoken, message),
+    texts: marked(texts, message),
     calls: calls.flatMap((call) => (isObject(call) ? callOf(call, names) : [])),
   };
 }

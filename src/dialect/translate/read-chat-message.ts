@@ -29,24 +29,24 @@ export const isOnlyChoice = (choice: Json): boolean => (choice.index ?? 0) === 0
 /**
  * Calls `say` for each text of a message, reasoning first. Returns whether the message contains a refusal.
  */
-export function tellSayings(message: Json, say: (kind: SayingKind, text: string) => void): boolean {
-  const tell = (kind: SayingKind, text: unknown): boolean => {
+export function reportTexts(message: Json, say: (kind: SayingKind, text: string) => void): boolean {
+  const report = (kind: SayingKind, text: unknown): boolean => {
     if (typeof text !== "string" || text === "") return false;
     say(kind, text);
     return true;
   };
   // Some hosts send the same reasoning under both names.
-  tell("thinking", message.reasoning_content || message.reasoning);
+  report("thinking", message.reasoning_content || message.reasoning);
   let refused = false;
   if (Array.isArray(message.content)) {
     for (const part of message.content as unknown[]) {
       if (!isObject(part)) continue;
-      tell("thinking", joined(part.thinking));
-      tell("text", part.text);
-      if (tell("text", part.refusal)) refused = true;
+      report("thinking", joined(part.thinking));
+      report("text", part.text);
+      if (report("text", part.refusal)) refused = true;
     }
-  } else tell("text", message.content);
-  return tell("text", message.refusal) || refused;
+  } else report("text", message.content);
+  return report("text", message.refusal) || refused;
 }
 
 /** Joins the thinking of a part, which some hosts send as nested parts. */

@@ -7,12 +7,12 @@ import {
   type ContentPart,
   type ConversationTurn,
   type SystemTurn,
-  said,
   type TextPart,
   type ToolCall,
   type ToolResult,
   textPart,
   type UserTurn,
+  userTurn,
 } from "./conversation.ts";
 import { createIds, type Ids } from "./identifiers.ts";
 
@@ -36,8 +36,8 @@ export function inOrder(
   return roundsOf(turns).flatMap(({ assistants, others }) => {
     const assistant = merged(assistants);
     const { calls, user } = answered(assistant?.calls ?? [], others, ids);
-    const spoken = SYSTEM[lateSystem](user.filter((turn) => !isEmpty(turn)));
-    return assistant === null ? spoken : [{ ...assistant, calls }, ...spoken];
+    const userTurns = SYSTEM[lateSystem](user.filter((turn) => !isEmpty(turn)));
+    return assistant === null ? userTurns : [{ ...assistant, calls }, ...userTurns];
   });
 }
 
@@ -90,12 +90,12 @@ interface Answered {
 }
 
 function answered(
-  asked: readonly ToolCall[],
+  requested: readonly ToolCall[],
   others: readonly (UserTurn | SystemTurn)[],
   ids: Ids,
 ): Answered {
-  const calls = asked.map((call) => ({ ...call, id: ids.next(call.id) }));
-  const open = openCalls(asked);
+  const calls = requested.map((call) => ({ ...call, id: ids.next(call.id) }));
+  const open = openCalls(requested);
   const results: ToolResult[] = [];
   const user: (UserTurn | SystemTurn)[] = [];
   for (const turn of others) {
@@ -109,7 +109,7 @@ function answered(
       if (index === null) orphans.push(result);
       else results.push({ ...result, of: calls[index]!.id });
     }
-    user.push(said([...orphans.flatMap(retold), ...turn.parts]));
+    user.push(userTurn([...orphans.flatMap(resultAsText), ...turn.parts]));
   }
   for (const index of open.rest()) {
     results.push({ of: calls[index]!.id, parts: [textPart("no result")], failed: true });
@@ -118,7 +118,7 @@ function answered(
 }
 
 /** Returns a result without a call as text of the user. */
-const retold = ({ of, parts }: ToolResult): ContentPart[] => [
+const resultAsText = ({ of, parts }: ToolResult): ContentPart[] => [
   textPart(`Result of ${of === "" ? "a tool" : `the call ${of.slice(0, 100)}`}:`),
   ...parts,
 ];
@@ -184,7 +184,7 @@ const SYSTEM: Readonly<Record<LateSystem, (turns: Said) => ConversationTurn[]>> 
 };
 
 const folded = (turn: UserTurn | SystemTurn): UserTurn =>
-  turn.role === "user" ? turn : said(turn.texts.map(tagged));
+  turn.role === "user" ? turn : userTurn(turn.texts.map(tagged));
 
 const tagged = (part: TextPart): TextPart => ({ ...part, text: `<system>\n${part.text}\n</system>` });
 

@@ -8,11 +8,11 @@ import {
   type ConversationTurn,
   FILLER,
   type Source,
-  said,
   type TextPart,
   type ToolResult,
   textPart,
   type UserTurn,
+  userTurn,
 } from "./conversation.ts";
 
 /**
@@ -27,7 +27,7 @@ export function chatMessages(
   const messages = turns.flatMap((turn) => messagesOf(turn, reasoning));
   const leading = system.length === 0 ? [] : [systemMessage(system)];
   return messages.length + leading.length === 0
-    ? userMessages(said([textPart(FILLER)]))
+    ? userMessages(userTurn([textPart(FILLER)]))
     : [...leading, ...messages];
 }
 

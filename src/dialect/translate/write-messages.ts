@@ -8,19 +8,19 @@ import {
   type ConversationTurn,
   FILLER,
   type Source,
-  said,
   type TextPart,
   type ToolResult,
   textPart,
   type UserTurn,
+  userTurn,
 } from "./conversation.ts";
 
 /**
  * Returns the messages of a conversation; if there are no turns, the system texts become the user's message.
  */
 export function messagesOf(turns: readonly ConversationTurn[], system: readonly TextPart[]): Json[] {
-  if (turns.length === 0) return [messageOf(said(system.length > 0 ? system : [textPart(FILLER)]))];
-  const begun = turns[0]!.role === "user" ? turns : [said([textPart(FILLER)]), ...turns];
+  if (turns.length === 0) return [messageOf(userTurn(system.length > 0 ? system : [textPart(FILLER)]))];
+  const begun = turns[0]!.role === "user" ? turns : [userTurn([textPart(FILLER)]), ...turns];
   return begun.map(messageOf);
 }
 
@@ -34,7 +34,7 @@ export function withPrefill(
 ): readonly ConversationTurn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
-  if (!continues) return [...turns, said([textPart("Continue.")])];
+  if (!continues) return [...turns, userTurn([textPart("Continue.")])];
   const texts = last.texts.map((part, i) =>
     i === last.texts.length - 1 ? { ...part, text: part.text.trimEnd() } : part,
   );

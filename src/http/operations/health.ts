@@ -3,7 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import { type Store, StoreLost } from "../../store/store.ts";
+import { type Store, StoreLostError } from "../../store/store.ts";
 
 /** What machines read: a line of text. */
 export const textResponse = (line: string, status = 200): Response =>
@@ -35,7 +35,7 @@ export function createReadiness(parts: {
       );
       const answered = parts.store.now().then(
         () => null,
-        (error) => (error instanceof StoreLost ? error.message : "the store cannot be reached"),
+        (error) => (error instanceof StoreLostError ? error.message : "the store cannot be reached"),
       );
       return Promise.race([answered, late]);
     },

@@ -38,7 +38,7 @@ export interface Book extends Ending {
   /** Transfers given, and neither settled nor returned yet. */
   readonly owing: Map<string, Transfer>;
   /** Transfers to compare with the other account's ledger after this commit. */
-  readonly told: TransferRecord[];
+  readonly transfers: TransferRecord[];
 }
 
 /** What this account's ledger says about a transfer with another account. */
@@ -60,7 +60,7 @@ export const emptyBook = (): Book => ({
   lastLineSeq: 0,
   days: new Map(),
   owing: new Map(),
-  told: [],
+  transfers: [],
 });
 
 /** The account of a book, and where its sums and findings go. */
@@ -211,7 +211,7 @@ function enterTransfer(
       // Credit that returns to Root is destroyed, which is a receipt without a line. The giver is found by
       // the dedup id.
       if (event.amount < 0 && !event.id.endsWith(":returned")) {
-        book.told.push({ kind: "received", id: event.id, other: 0, amount: -event.amount });
+        book.transfers.push({ kind: "received", id: event.id, other: 0, amount: -event.amount });
       }
       return;
     case "owing": {
@@ -230,7 +230,7 @@ function enterTransfer(
     case "settled": {
       const transfer = leaves(event.id);
       if (transfer)
-        book.told.push({ kind: "settled", id: event.id, other: transfer.to, amount: transfer.amount });
+        book.transfers.push({ kind: "settled", id: event.id, other: transfer.to, amount: transfer.amount });
       return;
     }
     case "returned": {
@@ -239,7 +239,7 @@ function enterTransfer(
       if (event.amount !== (account === ROOT ? 0 : transfer.amount)) {
         wrong(`${event.id} of ${transfer.amount} came back as ${event.amount}`);
       }
-      book.told.push({ kind: "returned", id: event.id, other: transfer.to, amount: transfer.amount });
+      book.transfers.push({ kind: "returned", id: event.id, other: transfer.to, amount: transfer.amount });
       return;
     }
     case "grant":
@@ -247,7 +247,7 @@ function enterTransfer(
     case "auto_quota":
     case "refund":
       if (event.type === "grant" && isOwnGrant(event, account)) return;
-      book.told.push({ kind: "received", id: event.id, other: event.from, amount: event.amount });
+      book.transfers.push({ kind: "received", id: event.id, other: event.from, amount: event.amount });
       return;
   }
 }

@@ -102,9 +102,9 @@ function accountDifferences(body: Readonly<Record<string, unknown>>, { book, sta
     { balance, creditUsed, chargeAmount },
   );
   if (owed.length > 0 || state === null) return owed;
-  const again = state as Account;
-  again.volatile.profileDirty = true;
-  const written = account.materialize(again).find(({ table }) => table === "accounts");
+  const copy = state as Account;
+  copy.volatile.profileDirty = true;
+  const written = account.materialize(copy).find(({ table }) => table === "accounts");
   return differences(body, asStored(written?.body));
 }
 

@@ -13,7 +13,7 @@ export interface Verification {
   readonly totals: LedgerTotals;
   readonly findings: Findings;
   /** Compares what an account says about a transfer with the other account's ledger. */
-  told(account: number, told: TransferRecord, where: string): Promise<void>;
+  checkTransfer(account: number, transfer: TransferRecord, where: string): Promise<void>;
   /** Reports the number of commits read since the last call. */
   progress(commits: number): void;
 }

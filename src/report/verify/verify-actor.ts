@@ -56,7 +56,8 @@ export async function verifyActor(name: string, verification: Verification): Pro
       if (reading.book) {
         const events = commit.events as readonly { at: number; e: AccountEvent }[];
         enter(reading.book, events, keeping, { seq: commit.seq, where });
-        for (const told of reading.book.told.splice(0)) await verification.told(keeping.account, told, where);
+        for (const transfer of reading.book.transfers.splice(0))
+          await verification.checkTransfer(keeping.account, transfer, where);
       }
       replay(reading, commit, findings, where);
       reading.seq = commit.seq;

@@ -17,7 +17,7 @@ export interface Families {
    */
   enter(account: Account | null): Promise<void>;
   /** Reports findings; called after the last account. */
-  tell(findings: Findings): void;
+  report(findings: Findings): void;
 }
 
 /** Commits to read per dedup id; a sound ledger has fewer. */
@@ -58,7 +58,7 @@ export function createFamilies(audit: AuditView): Families {
       }
       if (move?.stage === "asked" && (await knows(move.to, `${move.id}:join`))) count(move.to, -1);
     },
-    tell(findings) {
+    report(findings) {
       if (!isWhole) return;
       for (const [id, more] of rest) {
         findings.add(

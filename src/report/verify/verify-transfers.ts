@@ -13,7 +13,7 @@ import type { Findings } from "./findings.ts";
 const HOLDERS_MAX = 10;
 
 /** Compares what an account says about a transfer with the other side's ledger, and reports findings. */
-export async function verifyTold(
+export async function verifyTransfer(
   audit: AuditView,
   account: number,
   { kind, id, other, amount }: TransferRecord,

@@ -13,7 +13,7 @@ import type { Verification } from "./verification.ts";
 import { verifyActor } from "./verify-actor.ts";
 import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
-import { inFlight, verifyTold } from "./verify-transfers.ts";
+import { inFlight, verifyTransfer } from "./verify-transfers.ts";
 
 /** The result of a verification. */
 export interface Verified {
@@ -42,7 +42,8 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
     audit,
     totals,
     findings,
-    told: (account, told, where) => verifyTold(audit, account, told, { findings, where }),
+    checkTransfer: (account, transfer, where) =>
+      verifyTransfer(audit, account, transfer, { findings, where }),
     progress(commits) {
       done += commits;
       progress(done, counts.commits);
@@ -63,7 +64,7 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
     after = names.at(-1)!;
   }
 
-  families.tell(findings);
+  families.report(findings);
   if (confirmed !== counts.claims - counts.unconfirmed) await verifyClaimants({ audit, findings });
   await verifyStrays(verification);
   verifyConservation(totals, findings);

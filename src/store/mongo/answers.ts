@@ -4,7 +4,7 @@
 import type { KeptAnswer, Store } from "../store.ts";
 import { parseKeptAnswer, StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
-import { isDuplicate, Unsettled } from "./errors.ts";
+import { isDuplicate, UnsettledError } from "./errors.ts";
 
 interface AnswerDocument extends Keyed, Omit<KeptAnswer, "id"> {
   /**
@@ -37,7 +37,7 @@ export function mongoAnswers({
     try {
       await answers.replaceOne({ _id: id }, { ...answer, kept: nextKept() }, { upsert: true });
     } catch (error) {
-      throw isDuplicate(error) ? new Unsettled("the answer was kept twice at once") : error;
+      throw isDuplicate(error) ? new UnsettledError("the answer was kept twice at once") : error;
     }
   }
 

@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import type { Appended, Commit, Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
-import { bulkFailures, isPassing, Unsettled } from "./errors.ts";
+import { bulkFailures, isPassing, UnsettledError } from "./errors.ts";
 
 /**
  * A commit as it is stored. Bodies are JSON, which keeps what BSON would change: names with dots and dollars,
@@ -63,7 +63,7 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
         }
       }
       open = open.filter(({ _id }, i) => !stored.has(_id) && (!other.has(i) || isPassing(other.get(i))));
-      if (open.length > 0) throw new Unsettled("no majority has the stored commit");
+      if (open.length > 0) throw new UnsettledError("no majority has the stored commit");
     };
     if (open.length === 0) return stored;
     try {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { Claim, Store } from "../store.ts";
 import { parseClaim, parseRegistryRow, StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
-import { isDuplicate, Unsettled } from "./errors.ts";
+import { isDuplicate, UnsettledError } from "./errors.ts";
 
 type SmallRows = Pick<
   Store,
@@ -41,7 +41,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
       if (!isDuplicate(error)) throw error;
     }
     const stored = await claims.findOne({ _id: claim._id });
-    if (stored === null) throw new Unsettled("no majority has the stored claim");
+    if (stored === null) throw new UnsettledError("no majority has the stored claim");
     return parseClaim(stored).by === claim.by;
   }
 
@@ -70,7 +70,7 @@ export function mongoRows({ collection, read, write, prompt }: MongoConnection):
       return (before === null ? 0 : new StoredRow("counters", before).integer("last")) + 1;
     } catch (error) {
       // Another node created the counter at the same time.
-      throw isDuplicate(error) ? new Unsettled("another node has just created the counter") : error;
+      throw isDuplicate(error) ? new UnsettledError("another node has just created the counter") : error;
     }
   }
 

@@ -15,8 +15,8 @@ import {
 import { StoreTimeoutError } from "../store.ts";
 
 /** Thrown when the server answered but the outcome is not yet known, so that the operation is retried. */
-export class Unsettled extends Error {
-  override readonly name = "Unsettled";
+export class UnsettledError extends Error {
+  override readonly name = "UnsettledError";
 }
 
 /**
@@ -52,13 +52,13 @@ const CLIENT_REPLACED = [
 
 /** Whether the server answered, whatever it said. False means that nothing came back. */
 export const isAnswer = (error: unknown): boolean =>
-  error instanceof Unsettled || (error instanceof MongoServerError && error.code !== undefined);
+  error instanceof UnsettledError || (error instanceof MongoServerError && error.code !== undefined);
 
 /**
  * Whether sending the same again may succeed. It cannot for what the driver or the server refuses as invalid.
  */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof Unsettled || error instanceof StoreTimeoutError) return true;
+  if (error instanceof UnsettledError || error instanceof StoreTimeoutError) return true;
   // A bulk write that lost its connection has no code, because the error of the connection is dropped.
   if (error instanceof MongoBulkWriteError) return error.code === undefined || PASSING.has(error.code);
   if (error instanceof MongoServerError) return PASSING.has(error.code);
@@ -87,7 +87,7 @@ export async function bulkFailures(bulk: () => Promise<unknown>): Promise<BulkFa
     if (refused.length === 0) throw error;
     // The server's answer may still be rolled back by a new primary.
     if (error.result.getWriteConcernError() !== undefined)
-      throw new Unsettled("no majority has what was sent");
+      throw new UnsettledError("no majority has what was sent");
     const taken = refused.filter(({ code }) => code === DUPLICATE).map(({ index }) => index);
     const other = refused
       .filter(({ code }) => code !== DUPLICATE)

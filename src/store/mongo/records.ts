@@ -18,7 +18,7 @@ import { StoredRow } from "../stored-rows.ts";
 import { RECORD_TABLES, type RecordTable } from "../tables.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { type FoundDocument, foundDocument } from "./documents.ts";
-import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "./errors.ts";
+import { duplicatesOf, isDuplicate, isPassing, UnsettledError } from "./errors.ts";
 
 /** Writes of records, and the recovery of batches. */
 export interface MongoRecords extends Pick<Store, "putRecords" | "removeRecords"> {
@@ -62,7 +62,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
           replaceOne: { filter: { _id }, replacement, upsert: true },
         }));
         const refused = await duplicatesOf(() => records.bulkWrite(replacements, { ordered: false }));
-        if (refused.size > 0) throw new Unsettled("another node has just created one of the records");
+        if (refused.size > 0) throw new UnsettledError("another node has just created one of the records");
       }
       if (remove.length > 0) await records.deleteMany({ _id: { $in: [...remove] } });
     });
@@ -95,7 +95,7 @@ export function mongoRecords(connection: MongoConnection): MongoRecords {
         // No other node uses this id, so an earlier attempt stored it, perhaps not yet with a majority.
         if (!isDuplicate(error)) throw error;
         if ((await batches.findOne({ _id: batch._id })) === null)
-          throw new Unsettled("no majority has the batch");
+          throw new UnsettledError("no majority has the batch");
       }
     });
     await finish(batch, since);

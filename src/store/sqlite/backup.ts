@@ -58,7 +58,7 @@ export interface Restored {
 
 /**
  * Puts a backup in the database's place. `stamp` is part of the name under which the previous database is
- * kept. Throws `StoreLocked` while a server runs, and when the backup is damaged or has a newer schema.
+ * kept. Throws `StoreLockedError` while a server runs, and when the backup is damaged or has a newer schema.
  */
 export function restoreDatabase(path: string, file: string, stamp: string): Restored {
   assert(existsSync(file), `there is no file ${file}`);

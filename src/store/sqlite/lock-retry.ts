@@ -22,18 +22,18 @@ export async function untilFree<T>(clock: Clock, ms: number, work: () => T | Pro
   }
 }
 
-type Reads = Readonly<Record<string, (...given: never[]) => Promise<unknown>>>;
+type Reads = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>;
 
 /** The same reads, each retried for `ms` milliseconds while it meets a lock. */
 export const whileLocked = <R extends Reads>(clock: Clock, ms: number, reads: R): R =>
   Object.fromEntries(
     Object.entries(reads).map(([name, read]) => [
       name,
-      (...given: never[]) => {
-        const asked = () => read(...given);
-        return asked().catch((error) => {
+      (...args: never[]) => {
+        const attempt = () => read(...args);
+        return attempt().catch((error) => {
           if (!isBusy(error)) throw error;
-          return untilFree(clock, ms, asked);
+          return untilFree(clock, ms, attempt);
         });
       },
     ]),

@@ -7,8 +7,8 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Thrown when another process serves this database. */
-export class StoreLocked extends Error {
-  override readonly name = "StoreLocked";
+export class StoreLockedError extends Error {
+  override readonly name = "StoreLockedError";
   readonly path: string;
   constructor(path: string) {
     super(`another server uses ${path} (it holds ${path}.lock): stop it first`);
@@ -21,7 +21,7 @@ interface DatabaseLock {
 }
 
 /**
- * Takes the lock, or throws `StoreLocked` at once. Keep a reference to the result: the lock ends when it is
+ * Takes the lock, or throws `StoreLockedError` at once. Keep a reference to the result: the lock ends when it is
  * garbage collected.
  */
 export function lockDatabase(path: string): DatabaseLock {
@@ -34,7 +34,8 @@ export function lockDatabase(path: string): DatabaseLock {
     file.run("BEGIN EXCLUSIVE");
   } catch (error) {
     file.close();
-    if (error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY")) throw new StoreLocked(path);
+    if (error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY"))
+      throw new StoreLockedError(path);
     throw error;
   }
   return { release: () => file.close() };

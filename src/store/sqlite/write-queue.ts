@@ -16,12 +16,12 @@
 //                                 because of the lock; what the disk has may still be stored
 // WAITING_MAX, WAITING_CHARS_MAX  commits: unknown; another write: rejects with StoreBusyError.
 //                                 Neither is stored
-// the writer is lost              commits: unknown; another write: rejects with StoreLost.
+// the writer is lost              commits: unknown; another write: rejects with StoreLostError.
 //                                 This concerns all writes in flight and all later ones
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
-import { type Appended, type Commit, StoreBusyError, StoreLost, StoreTimeoutError } from "../store.ts";
+import { type Appended, type Commit, StoreBusyError, StoreLostError, StoreTimeoutError } from "../store.ts";
 import { commitRow } from "./append.ts";
 import {
   type Cells,
@@ -100,7 +100,7 @@ export class WriteQueue {
   #open = 0;
   #cancelCheck: (() => void) | null = null;
   #closed = false;
-  #lost: StoreLost | null = null;
+  #lost: StoreLostError | null = null;
   #idle = Promise.withResolvers<void>();
 
   constructor(parts: Parts) {
@@ -133,7 +133,7 @@ export class WriteQueue {
   }
 
   /**
-   * Carries out a write. When it rejects, nothing is stored, except with `StoreTimeoutError` and `StoreLost`,
+   * Carries out a write. When it rejects, nothing is stored, except with `StoreTimeoutError` and `StoreLostError`,
    * after which the write may have been applied.
    */
   async write<O extends Op>(op: O, ...args: Parameters<Writes[O]>): Promise<ReturnType<Writes[O]>> {
@@ -157,7 +157,7 @@ export class WriteQueue {
   /** Marks the writer as lost: it is unknown whether the writes that it had were stored. */
   lose(why: string): void {
     if (this.#lost !== null) return;
-    const lost = new StoreLost(why);
+    const lost = new StoreLostError(why);
     this.#lost = lost;
     for (const { of } of [...(this.#commitsInFlight ?? []), ...this.#commits]) this.#answerUnknown(of, lost);
     for (const one of [...(this.#writesInFlight ?? []), ...this.#writes]) this.#settle(one, lost);
@@ -165,7 +165,7 @@ export class WriteQueue {
     this.#writes = [];
   }
 
-  /** Throws `StoreLost` when the writer is lost. */
+  /** Throws `StoreLostError` when the writer is lost. */
   assertUsable(): void {
     if (this.#lost !== null) throw this.#lost;
   }

@@ -46,7 +46,7 @@ const stream = fc.record({
   chunks: fc.array(chunk, { maxLength: 30 }),
   includeUsage: fc.boolean(),
   fingerprint: fc.constantFrom(null, "fp_1"),
-  alias: fc.constantFrom(null, { told: "dep", model: "m" }),
+  alias: fc.constantFrom(null, { upstreamModel: "dep", model: "m" }),
 });
 
 test("both ways pass the same bytes and count the same", () => {

@@ -115,7 +115,7 @@ describe("what passes", () => {
     );
   });
   test("has our name of the model where the provider repeats what it was told, and any other as it came", () => {
-    const alias = { told: "dep", model: "m" };
+    const alias = { upstreamModel: "dep", model: "m" };
     const words = ["a", "b", "c"].map((content) => delta({ content }));
     const chunks = (model: string) => words.map((word) => ({ ...word, model }));
     expect(run(wire(...chunks("dep")), { alias }).out).toBe(wire(...chunks("m")));

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { messages } from "../../../src/dialect/messages/messages.ts";
-import { unsignedThoughts } from "../../../src/dialect/messages/unsigned-thinking.ts";
+import { unsignedThoughts } from "../../../src/dialect/messages/messages-request.ts";
 import { withoutPlaces } from "../../../src/dialect/payload/json-removal.ts";
 import { makeRoom } from "../../../src/dialect/payload/patched-bytes.ts";
 import type { JsonPath, Payload } from "../../../src/dialect/payload/payload.ts";

@@ -103,7 +103,7 @@ describe("a whole stream", () => {
     expect(stream.serviceTier).toBe("default");
   });
   test("is told under the client's name for the model, and passes as it came but for that", () => {
-    const alias = { told: "dep", model: "m" };
+    const alias = { upstreamModel: "dep", model: "m" };
     const called = (model: string) =>
       wire(
         { type: "response.created", response: { id: "resp_1", model, output: [] } },

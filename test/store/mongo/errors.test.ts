@@ -11,7 +11,7 @@ import {
   MongoServerError,
   MongoWriteConcernError,
 } from "mongodb";
-import { duplicatesOf, isDuplicate, isPassing, Unsettled } from "../../../src/store/mongo/errors.ts";
+import { duplicatesOf, isDuplicate, isPassing, UnsettledError } from "../../../src/store/mongo/errors.ts";
 
 const TAKEN = 11_000;
 
@@ -74,7 +74,7 @@ describe("passing errors", () => {
     ["a cut line", new MongoNetworkError("cut"), true],
     ["a missing majority", withoutMajority, true],
     ["a primary that stepped down", new MongoServerError({ code: 10_107 }), true],
-    ["what is not settled", new Unsettled(""), true],
+    ["what is not settled", new UnsettledError(""), true],
     ["a client that was put away", new MongoClientClosedError(), true],
     ["a taken key", new MongoServerError({ code: TAKEN }), false],
     ["a wrong password", new MongoServerError({ code: 18 }), false],

@@ -11,7 +11,7 @@ import { sqliteAnswers } from "../../../src/store/sqlite/answers.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteDocuments } from "../../../src/store/sqlite/documents.ts";
 import { anyWrite, sqliteLists } from "../../../src/store/sqlite/find.ts";
-import { StoreLocked } from "../../../src/store/sqlite/lock.ts";
+import { StoreLockedError } from "../../../src/store/sqlite/lock.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
 import { commit, document, record, save } from "../../suites/store-samples.ts";
 import { writesOn } from "../writing-here.ts";
@@ -50,7 +50,7 @@ describe("kill -9", () => {
   test("every acknowledged commit, its answer and its record is there, nothing is torn, and the lock is free again", async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await acknowledgedUntilKilled(async () => {
-        await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
+        await expect(openStore(url, { clock })).rejects.toThrow(StoreLockedError);
         const reader = await openStore(url, { clock, readOnly: true });
         expect((await reader.readCommits("account/1", 0, 10)).length).toBeGreaterThan(0);
         await reader.close();

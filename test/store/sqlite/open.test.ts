@@ -9,7 +9,7 @@ import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { appending, commitRow } from "../../../src/store/sqlite/append.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
-import { lockDatabase, StoreLocked } from "../../../src/store/sqlite/lock.ts";
+import { lockDatabase, StoreLockedError } from "../../../src/store/sqlite/lock.ts";
 import { MIGRATIONS } from "../../../src/store/sqlite/migrations.ts";
 import { migrate, schemaVersion } from "../../../src/store/sqlite/schema.ts";
 import { commit, commits, document, record, save } from "../../suites/store-samples.ts";
@@ -97,7 +97,7 @@ describe("STORE_URL", () => {
 describe("one server a database", () => {
   test("a second one is refused at once, and admitted after the first has closed", async () => {
     const first = await openStore(url, { clock });
-    await expect(openStore(url, { clock })).rejects.toThrow(StoreLocked);
+    await expect(openStore(url, { clock })).rejects.toThrow(StoreLockedError);
     expect(() => lockDatabase(path)).toThrow(`${path}.lock`);
     await first.close();
     await (await openStore(url, { clock })).close();
@@ -106,7 +106,7 @@ describe("one server a database", () => {
   test("another way to the same file is the same database", async () => {
     const first = await openStore(url, { clock });
     symlinkSync(path, join(home, "link.db"));
-    await expect(openStore(`sqlite:${join(home, "link.db")}`, { clock })).rejects.toThrow(StoreLocked);
+    await expect(openStore(`sqlite:${join(home, "link.db")}`, { clock })).rejects.toThrow(StoreLockedError);
     await first.close();
   });
 

@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { WriterRequest } from "../../../src/store/sqlite/write-messages.ts";
 import { WriteQueue } from "../../../src/store/sqlite/write-queue.ts";
-import { StoreBusyError, StoreLost, StoreTimeoutError } from "../../../src/store/store.ts";
+import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../../../src/store/store.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
 import { commit, commits } from "../../suites/store-samples.ts";
 
@@ -111,9 +111,9 @@ test("with the writer gone everything is unknown or fails with the reason, now a
   const failed = under[1].catch((error) => error);
   queue.lose("the thread has ended");
   expect(await Promise.all([under[0], waits])).toEqual([["unknown"], ["unknown"]]);
-  expect(await failed).toBeInstanceOf(StoreLost);
+  expect(await failed).toBeInstanceOf(StoreLostError);
   expect(await queue.append([commit("account/2", 1)])).toEqual(["unknown"]);
   await expect(queue.write("reserveIds", "log", 1)).rejects.toThrow("the thread has ended");
-  expect(() => queue.assertUsable()).toThrow(StoreLost);
+  expect(() => queue.assertUsable()).toThrow(StoreLostError);
   await queue.finish();
 });
