@@ -2,8 +2,9 @@
 // between them, or break it.
 
 import { realClock } from "../../src/base/clock.ts";
+import type { WritingMethods } from "../../src/store/read-only.ts";
 import type { SqliteConnection } from "../../src/store/sqlite/connection.ts";
-import { type Written, writesOf } from "../../src/store/sqlite/queued-writes.ts";
+import { writesOf } from "../../src/store/sqlite/queued-writes.ts";
 import { WriteQueue } from "../../src/store/sqlite/write-queue.ts";
 import { sqliteWriter } from "../../src/store/sqlite/writer.ts";
 
@@ -18,5 +19,5 @@ export function queueOn(
   return queue;
 }
 
-export const writesOn = (connection: SqliteConnection, onError?: (error: unknown) => void): Written =>
+export const writesOn = (connection: SqliteConnection, onError?: (error: unknown) => void): WritingMethods =>
   writesOf(queueOn(connection, onError));

@@ -2,6 +2,7 @@
 // nodes may use one database; the unique key of each commit keeps two writers apart. It must not acknowledge
 // a write before a majority has it.
 
+import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
@@ -52,23 +53,5 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
       await connection.close();
     },
   };
-  return readOnly ? { ...store, ...REFUSED } : store;
+  return readOnly ? { ...store, ...REFUSED_WRITES } : store;
 }
-
-async function refuse(): Promise<never> {
-  throw new Error("this store was opened for reading");
-}
-
-const REFUSED = {
-  append: refuse,
-  save: refuse,
-  putRecords: refuse,
-  removeRecords: refuse,
-  claim: refuse,
-  confirm: refuse,
-  release: refuse,
-  keepAnswer: refuse,
-  dropAnswers: refuse,
-  reserveIds: refuse,
-  cas: refuse,
-} satisfies Partial<Store>;

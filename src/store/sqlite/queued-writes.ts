@@ -2,17 +2,14 @@
 // later changes by the caller have no effect, and a body that is not plain data fails for its caller alone.
 
 import assert from "node:assert/strict";
-import type { Store } from "../store.ts";
+import type { WritingMethods } from "../read-only.ts";
 import { savedRows } from "./documents.ts";
 import { recordRow } from "./records.ts";
 import type { Op, Writes } from "./write-messages.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** The methods of a store that write. */
-export type Written = Pick<Store, "append" | Op>;
-
 /** The writing methods of a store, over a queue. */
-export function writesOf(queue: WriteQueue): Written {
+export function writesOf(queue: WriteQueue): WritingMethods {
   return {
     append: (commits) => queue.append(commits),
     async save(saves) {

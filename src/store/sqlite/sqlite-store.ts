@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
 import { UsageReportBuilder } from "../usage/usage-report.ts";
 import { totalsRow } from "../usage/usage-rows.ts";
@@ -17,7 +18,7 @@ import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, sqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
-import { countingListed, type Written, writesOf } from "./queued-writes.ts";
+import { countingListed, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
@@ -94,7 +95,7 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
   const sums = createUsageWorkerPool(path);
   return {
     ...readsOf(connection, clock, anyWrite(connection)),
-    ...REFUSED,
+    ...REFUSED_WRITES,
     now: async () => clock.wall(),
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,
@@ -212,21 +213,3 @@ function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "a", 0o600));
 }
-
-async function refuse(): Promise<never> {
-  throw new Error("this store was opened for reading");
-}
-
-const REFUSED: Written = {
-  append: refuse,
-  save: refuse,
-  putRecords: refuse,
-  removeRecords: refuse,
-  claim: refuse,
-  confirm: refuse,
-  release: refuse,
-  reserveIds: refuse,
-  cas: refuse,
-  keepAnswer: refuse,
-  dropAnswers: refuse,
-};
