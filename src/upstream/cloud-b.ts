@@ -52,7 +52,7 @@ export const cloudB = (tokens: Tokens): ProviderAdapter => ({
       naming: found.naming,
       auth: BEARER,
       hidden: [project],
-      ...(isClaude(to.model) ? { taken: forClaude } : {}),
+      ...(isClaude(to.model) ? { rewriteHeaders: forClaude } : {}),
     };
   },
   credential(key, signal) {

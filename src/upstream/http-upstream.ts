@@ -120,7 +120,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
 
 function headersFor(
   { headers: sent, body, stream }: UpstreamRequest,
-  { auth, beside, taken }: ProviderAddress,
+  { auth, beside, rewriteHeaders }: ProviderAddress,
   credential: string,
 ): Record<string, string> {
   const clients: Record<string, string> = {};
@@ -128,7 +128,10 @@ function headersFor(
     const lower = name.toLowerCase();
     if (!OURS.has(lower)) clients[lower] = value;
   }
-  const headers: Record<string, string> = { ...beside, ...(taken === undefined ? clients : taken(clients)) };
+  const headers: Record<string, string> = {
+    ...beside,
+    ...(rewriteHeaders === undefined ? clients : rewriteHeaders(clients)),
+  };
   headers[auth.header] = auth.prefix + credential;
   // fetch sets the boundary of a form. A text without a content type is JSON.
   if (body instanceof FormData || body === null) delete headers["content-type"];

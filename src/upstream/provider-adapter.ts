@@ -18,7 +18,7 @@ export interface ProviderAddress {
    */
   readonly beside?: Headers_;
   /** Adapts the client's headers, whose names are in lower case. Without it they pass unchanged. */
-  readonly taken?: (headers: Headers_) => Headers_;
+  readonly rewriteHeaders?: (headers: Headers_) => Headers_;
   /** Names from the provider's account (deployments, projects) that must be removed from errors. */
   readonly hidden?: readonly string[];
 }

@@ -34,7 +34,7 @@ export async function verifyClaimsOf(
     if (stage !== "open" && claim?.account !== profile.id) continue;
     // The account has newer commits than this view of the store, so its claims may be newer too.
     if (claim?.account !== profile.id && (await audit.moved(where))) continue;
-    if (claim === null) findings.add("claim", where, `nobody has claimed ${named(key)}`);
+    if (claim === null) findings.add("claim", where, `there is no claim of ${named(key)}`);
     else if (claim.account !== profile.id) {
       findings.add("claim", where, `${named(key)} is claimed for account/${claim.account}`);
     } else if (claim.confirmed) confirmed++;

@@ -50,12 +50,14 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
     const stored = new Map<string, string>();
     let open = documents.filter(fits);
     const attempt = async () => {
-      const { taken, other } = await bulkFailures(() => commits.insertMany([...open], { ordered: false }));
+      const { duplicates, other } = await bulkFailures(() =>
+        commits.insertMany([...open], { ordered: false }),
+      );
       for (const [i, { _id, by }] of open.entries()) {
-        if (!taken.has(i) && !other.has(i)) stored.set(_id, by);
+        if (!duplicates.has(i) && !other.has(i)) stored.set(_id, by);
       }
       for (const error of other.values()) if (!isPassing(error)) onError(error);
-      const keys = open.filter((_, i) => taken.has(i)).map(({ _id }) => _id);
+      const keys = open.filter((_, i) => duplicates.has(i)).map(({ _id }) => _id);
       if (keys.length > 0) {
         for await (const one of commits.find({ _id: { $in: keys } }).project({ by: 1 })) {
           const row = new StoredRow("commits", one);

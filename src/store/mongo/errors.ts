@@ -1,4 +1,4 @@
-// Classifies the errors of the driver for a write: key taken, passing, or final. It decides nothing else;
+// Classifies the errors of the driver for a write: duplicate key, passing, or final. It decides nothing else;
 // only the caller knows whether trying again can do harm.
 
 import {
@@ -71,7 +71,7 @@ export function isPassing(error: unknown): boolean {
 /** The positions of a bulk write that are not stored; a majority has all others. */
 export interface BulkFailures {
   /** The positions whose key another document has. */
-  readonly taken: ReadonlySet<number>;
+  readonly duplicates: ReadonlySet<number>;
   /** The positions that were refused for another reason, which concerns no other position. */
   readonly other: ReadonlyMap<number, MongoServerError>;
 }
@@ -80,7 +80,7 @@ export interface BulkFailures {
 export async function bulkFailures(bulk: () => Promise<unknown>): Promise<BulkFailures> {
   try {
     await bulk();
-    return { taken: new Set(), other: new Map() };
+    return { duplicates: new Set(), other: new Map() };
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const refused = [error.writeErrors].flat();
@@ -88,13 +88,13 @@ export async function bulkFailures(bulk: () => Promise<unknown>): Promise<BulkFa
     // The server's answer may still be rolled back by a new primary.
     if (error.result.getWriteConcernError() !== undefined)
       throw new UnsettledError("no majority has what was sent");
-    const taken = refused.filter(({ code }) => code === DUPLICATE).map(({ index }) => index);
+    const duplicates = refused.filter(({ code }) => code === DUPLICATE).map(({ index }) => index);
     const other = refused
       .filter(({ code }) => code !== DUPLICATE)
       .map(
         ({ index, code, errmsg }) => [index, new MongoServerError({ code, message: errmsg ?? "" })] as const,
       );
-    return { taken: new Set(taken), other: new Map(other) };
+    return { duplicates: new Set(duplicates), other: new Map(other) };
   }
 }
 
@@ -102,7 +102,7 @@ export async function bulkFailures(bulk: () => Promise<unknown>): Promise<BulkFa
  * Runs an unordered bulk write and returns the positions with a duplicate key. Throws for any other refusal.
  */
 export async function duplicatesOf(bulk: () => Promise<unknown>): Promise<ReadonlySet<number>> {
-  const { taken, other } = await bulkFailures(bulk);
+  const { duplicates, other } = await bulkFailures(bulk);
   for (const error of other.values()) throw error;
-  return taken;
+  return duplicates;
 }

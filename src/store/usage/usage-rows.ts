@@ -33,7 +33,7 @@ export function usageRows({ body }: Pick<StoredDocument, "body">): UsageRow[] {
   if (typeof models !== "object" || models === null) return [];
   assert(
     typeof account === "number" && typeof dna === "string" && typeof day === "string",
-    "usage of nobody",
+    "a usage document names its account, DNA and day",
   );
   return Object.entries(models as Readonly<Record<string, Partial<Record<string, unknown>>>>).map(
     ([model, totals]) => ({
