@@ -21,17 +21,17 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
     case "created":
       assert(state.profile === null, `account ${state.id} is created twice`);
       assert(!state.forgone, `account ${state.id} is created after its birth was forgone`);
-      become(state, event.profile);
+      setProfile(state, event.profile);
       return;
     case "forgone":
       state.forgone = true;
       return;
     case "rotated":
       state.formerKeyHash = profileOf(state).keyHash;
-      become(state, { ...profileOf(state), keyHash: event.keyHash, updatedAt: at });
+      setProfile(state, { ...profileOf(state), keyHash: event.keyHash, updatedAt: at });
       return;
     case "updated":
-      become(state, applyProfileChange(profileOf(state), event.change, at));
+      setProfile(state, applyProfileChange(profileOf(state), event.change, at));
       // The parent may answer a different amount differently.
       if (event.change.autoQuota !== undefined) state.quota = { ...state.quota, notBefore: 0 };
       return;
@@ -48,17 +48,9 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       state.move = { ...asked, stage: "asked", refusal: null };
       return;
     }
-    case "moved": {
-      const move = asked(state, event.id);
-      leave(state, move);
-      become(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
-      state.move = { ...move, stage: "moved" };
-      // The pause followed a refusal by the former parent.
-      state.quota = { ...state.quota, notBefore: 0 };
-      // The current day's usage is written under the new DNA; earlier days stay where they were charged.
-      if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
+    case "moved":
+      applyMove(state, asked(state, event.id), at);
       return;
-    }
     case "move_refused": {
       const { code, message } = event;
       state.move = { ...asked(state, event.id), stage: "refused", refusal: { code, message } };
@@ -74,7 +66,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       };
       // A closing account would refuse the credit.
       state.quota = { ...state.quota, asked: null };
-      become(state, profileOf(state));
+      setProfile(state, profileOf(state));
       return;
     case "emptied":
       state.closing = {
@@ -87,7 +79,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
     case "closed":
       state.closing = { ...closingOf(state), stage: "closed" };
       leave(state, closingOf(state));
-      become(state, profileOf(state));
+      setProfile(state, profileOf(state));
       return;
     case "quota_asked": {
       const { id, bornAt, from, amount, keep } = event;
@@ -121,6 +113,17 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
   }
 }
 
+/** Puts the account under its new parent; the former parent is still to be told. */
+function applyMove(state: Account, move: ReturnType<typeof asked>, at: number): void {
+  leave(state, move);
+  setProfile(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
+  state.move = { ...move, stage: "moved" };
+  // The pause followed a refusal by the former parent.
+  state.quota = { ...state.quota, notBefore: 0 };
+  // The current day's usage is written under the new DNA; earlier days stay where they were charged.
+  if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
+}
+
 /** Returns the profile with a change applied; `limits` is merged, every other field is replaced. */
 export function applyProfileChange(profile: Profile, change: ProfileChange, at: number): Profile {
   const { limits, ...fields } = change;
@@ -128,7 +131,7 @@ export function applyProfileChange(profile: Profile, change: ProfileChange, at: 
 }
 
 /** Sets the profile and raises its version, which makes every existing route stale. */
-function become(state: Account, profile: Profile): void {
+function setProfile(state: Account, profile: Profile): void {
   state.profile = profile;
   state.version++;
   state.volatile.profileDirty = true;

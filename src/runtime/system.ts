@@ -19,9 +19,9 @@ import { createCommitter } from "./activation/committer.ts";
 import { createEffectOutbox } from "./activation/effect-outbox.ts";
 import { type ActorProtocol, type ActorRef, type AnyBehavior, actorName } from "./actor.ts";
 import type { ActorSystem, SystemParts } from "./actor-system.ts";
-import { type ActorRouter, createActorRouter } from "./cluster/actor-router.ts";
+import { ActorRouter } from "./cluster/actor-router.ts";
 import { createAskNow } from "./cluster/ask-now.ts";
-import { createHoldHandoff } from "./cluster/hold-handoff.ts";
+import { HoldHandoff } from "./cluster/hold-handoff.ts";
 import { createHoldResync } from "./cluster/hold-resync.ts";
 import { createNodeOperations, type NodeOperations } from "./cluster/node-operations.ts";
 import { createNodeProtocol, type NodeProtocol } from "./cluster/node-protocol.ts";
@@ -56,7 +56,7 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
       stale.add(own);
       return () => void stale.delete(own);
     },
-    onMoved: node.handoff.onMoved,
+    onMoved: (handle) => node.handoff.onMoved(handle),
     onResync: node.resync.onResync,
     overview: node.operations.overview,
     saveEverywhere: node.operations.saveEverywhere,
@@ -108,7 +108,7 @@ function connectParts(parts: SystemParts) {
   });
   const ensureLoaded = (name: string) => activations.ensureLoaded(name);
   const scan = createRecoveryScan({ store, clock, limits, log, placement, ensureLoaded, draining });
-  const handoff = createHoldHandoff({
+  const handoff = new HoldHandoff({
     ...{ clock, log, placement, handoffMs: limits.handoffMs },
     announce(node, shards) {
       const from = placement.node();
@@ -138,10 +138,14 @@ function connectParts(parts: SystemParts) {
     save: ({ ms }) => operations.save(ms),
     reload: ({ actor }) => operations.reloadHere(actor),
   });
-  const router: ActorRouter = createActorRouter({
+  const router: ActorRouter = new ActorRouter({
     ...{ clock, limits, counters, placement, behaviorOf, activations, handoff, protocol, draining },
   });
-  const ask = createRetryClient({ clock, random, attempt: router.attempt });
+  const ask = createRetryClient({
+    clock,
+    random,
+    attempt: (to, message, ms) => router.attempt(to, message, ms),
+  });
   const askNow = createAskNow({ clock, random, router, ask });
   return {
     ...{ limits, state, log, placement, committer, publications, outbox, resync, activations, scan, handoff },

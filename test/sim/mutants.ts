@@ -73,11 +73,11 @@ export const MUTANTS: readonly Mutant[] = [
     rule: "one append of an actor at a time",
     file: "src/runtime/activation/committer.ts",
     from: `const outcomes = await append(commits);
-      judge(outcomes, lane.since);
+      probe.judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
     to: `const { since } = lane;
       void append(commits).then((outcomes) => {
-        judge(outcomes, since);
+        probe.judge(outcomes, since);
         for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
       });`,
     also: {
@@ -222,15 +222,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no gate for arrivals",
     rule: "an owner waits for what others hold before it admits",
     file: "src/runtime/cluster/hold-handoff.ts",
-    from: "gate: (shard) => gates.get(shard)?.opened ?? null,",
-    to: "gate: () => null,",
+    from: "return this.gates.get(shard)?.opened ?? null;",
+    to: "return null;",
     options: kind,
   },
   {
     name: "a former owner's admission counts",
     rule: "an ungated reply counts only from who owns the shard still",
     file: "src/runtime/cluster/actor-router.ts",
-    from: "return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
+    from: "return this.stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
     to: "return reply;",
     also: {
       file: "src/gateway/admission/settlement.ts",
@@ -295,8 +295,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "served on while given away",
     rule: "who gives a shard away serves it no more in that epoch",
     file: "src/runtime/placement/shard-ownership.ts",
-    from: "return !owns(shard) || (stoppedEpochs.get(shard) ?? 0) >= epoch ? 0 : epoch;",
-    to: "return !owns(shard) ? 0 : epoch;",
+    from: "return !this.owns(shard) || (this.stoppedEpochs.get(shard) ?? 0) >= epoch ? 0 : epoch;",
+    to: "return !this.owns(shard) ? 0 : epoch;",
     options: kind,
   },
   {

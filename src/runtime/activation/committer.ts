@@ -67,12 +67,7 @@ export function createCommitter(parts: {
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
   let idle: (() => void)[] = [];
 
-  /**
-   * Monotonic ms at which the first append began that the store did not take; 0 when it took the last one.
-   */
-  let failingSince = 0;
-  let stopProbing: (() => void) | null = null;
-  let stopped = false;
+  const probe = createStoreProbe({ ...parts, isBusy: () => lanes.some(active) });
 
   const active = (lane: Lane) => lane.busy || lane.waiting.length > 0;
 
@@ -90,7 +85,7 @@ export function createCommitter(parts: {
       if (commits.length === 0) continue;
       lane.since = batch[0]!.since;
       const outcomes = await append(commits);
-      judge(outcomes, lane.since);
+      probe.judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
     }
     lane.busy = false;
@@ -99,40 +94,6 @@ export function createCommitter(parts: {
       for (const resolve of idle) resolve();
       idle = [];
     }
-  }
-
-  function judge(outcomes: readonly Appended[], since: number): void {
-    if (outcomes.some((outcome) => outcome !== "unknown")) failingSince = 0;
-    else if (failingSince === 0 && !stopped) {
-      failingSince = since;
-      stopProbing?.();
-      stopProbing = clock.after(PROBE_MS, probe);
-    }
-  }
-
-  /**
-   * Probes the store, because while the node refuses work no append may come to show that the store has
-   * recovered.
-   */
-  function probe(): void {
-    stopProbing = null;
-    if (failingSince === 0) return;
-    const again = () => {
-      if (failingSince > 0 && !stopped) stopProbing ??= clock.after(PROBE_MS, probe);
-    };
-    if (lanes.some(active)) {
-      again();
-      return;
-    }
-    store
-      .reserveIds(PROBE, 1)
-      .then(
-        () => {
-          failingSince = 0;
-        },
-        (error) => log("debug", "store_probe_failed", { error: String(error) }),
-      )
-      .finally(again);
   }
 
   async function append(commits: readonly Commit[]): Promise<readonly Appended[]> {
@@ -155,12 +116,66 @@ export function createCommitter(parts: {
     },
     lagMs() {
       const now = clock.mono();
-      const failing = failingSince > 0 ? now - failingSince : 0;
+      const failing = probe.failingSince() > 0 ? now - probe.failingSince() : 0;
       return lanes.reduce((lag, lane) => (lane.since > 0 ? Math.max(lag, now - lane.since) : lag), failing);
     },
     drained: () =>
       lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),
-    stop() {
+    stop: probe.stop,
+  };
+}
+
+/**
+ * Creates the probe of a store. It judges outcomes of appends, and asks the store itself while it fails,
+ * because while the node refuses work no append may come to show that the store has recovered.
+ */
+function createStoreProbe(parts: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isBusy: () => boolean;
+}) {
+  const { store, clock, log } = parts;
+  /**
+   * Monotonic ms at which the first append began that the store did not take; 0 when it took the last one.
+   */
+  let failingSince = 0;
+  let stopProbing: (() => void) | null = null;
+  let stopped = false;
+
+  function probe(): void {
+    stopProbing = null;
+    if (failingSince === 0) return;
+    const again = () => {
+      if (failingSince > 0 && !stopped) stopProbing ??= clock.after(PROBE_MS, probe);
+    };
+    if (parts.isBusy()) {
+      again();
+      return;
+    }
+    store
+      .reserveIds(PROBE, 1)
+      .then(
+        () => {
+          failingSince = 0;
+        },
+        (error) => log("debug", "store_probe_failed", { error: String(error) }),
+      )
+      .finally(again);
+  }
+
+  return {
+    failingSince: () => failingSince,
+    /** Takes note of what became of an append that began at `since`, monotonic ms. */
+    judge(outcomes: readonly Appended[], since: number): void {
+      if (outcomes.some((outcome) => outcome !== "unknown")) failingSince = 0;
+      else if (failingSince === 0 && !stopped) {
+        failingSince = since;
+        stopProbing?.();
+        stopProbing = clock.after(PROBE_MS, probe);
+      }
+    },
+    stop(): void {
       stopped = true;
       stopProbing?.();
     },

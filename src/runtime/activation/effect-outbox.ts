@@ -76,23 +76,9 @@ export function createEffectOutbox(parts: {
     ) {
       const reply = await deliver(to, command, id, delivery.effect.bornAt);
       if (reply.ok || reply.code === "refused") return reply;
-      if (await pause(delivery, to, pauseMs + random.below(pauseMs))) pauseMs = 20;
+      if (!stopped && (await pause(clock, delivery, to, pauseMs + random.below(pauseMs)))) pauseMs = 20;
     }
     return null;
-  }
-
-  /** Resolves to true when the pause was cut short. */
-  function pause(delivery: Delivery, to: ActorRef, ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (stopped || delivery.forgotten) return resolve(true);
-      const cancel = clock.after(ms, () => end(false));
-      const end = (woken: boolean) => {
-        delivery.asleep = null;
-        cancel();
-        resolve(woken);
-      };
-      delivery.asleep = { to, wake: () => end(true) };
-    });
   }
 
   function next(): void {
@@ -134,4 +120,18 @@ export function createEffectOutbox(parts: {
       for (const { asleep } of inDelivery.values()) asleep?.wake();
     },
   };
+}
+
+/** Pauses a delivery to `to` for `ms` milliseconds. Resolves to true when the pause was cut short. */
+function pause(clock: Clock, delivery: Delivery, to: ActorRef, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (delivery.forgotten) return resolve(true);
+    const cancel = clock.after(ms, () => end(false));
+    const end = (woken: boolean) => {
+      delivery.asleep = null;
+      cancel();
+      resolve(woken);
+    };
+    delivery.asleep = { to, wake: () => end(true) };
+  });
 }

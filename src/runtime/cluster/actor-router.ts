@@ -33,36 +33,12 @@ import type { HoldHandoff } from "./hold-handoff.ts";
 import type { NodeProtocol } from "./node-protocol.ts";
 import type { CommandMessage } from "./retry-client.ts";
 
-export interface ActorRouter {
-  /** Makes one attempt. `ms` bounds an attempt at another node; a local turn may take longer. */
-  attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply>;
-  /**
-   * Runs the command's turn on the caller's stack. Returns null when it cannot run now; it was not executed
-   * then. Returns a promise when the reply waits for a commit: `unavailable` means that its outcome is
-   * unknown. `retry` means that an earlier attempt may have run.
-   */
-  attemptNow(
-    to: ActorRef,
-    id: string,
-    bornAt: number,
-    retry: boolean,
-    command: Command,
-  ): Reply | Promise<Reply> | null;
-  /** Runs a command that another node sent, if this node owns the actor. */
-  serve(envelope: Envelope): Promise<Reply>;
-  /** Returns the number of turns that wait on this node. */
-  waiting(): number;
-}
-
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
 const TOO_LARGE: Reply = { ok: false, code: "too_large" };
 
-/**
- * Creates the router of a node. It counts attempts in `counters` and refreshes the placement when ownership
- * was wrong.
- */
-export function createActorRouter(parts: {
+/** The parts of a node that its router uses. */
+export interface ActorRouterParts {
   readonly clock: Clock;
   readonly limits: RuntimeLimits;
   readonly counters: Counters;
@@ -73,22 +49,57 @@ export function createActorRouter(parts: {
   readonly protocol: NodeProtocol;
   /** Returns whether this node takes no more commands. */
   readonly draining: () => boolean;
-}): ActorRouter {
-  const { clock, limits, counters, placement, activations, handoff } = parts;
-  let waitingHere = 0;
-  let waitingElsewhere = 0;
+}
 
-  function shed(): Reply {
+/**
+ * The router of a node. It counts attempts in `counters` and refreshes the placement when ownership was
+ * wrong.
+ */
+export class ActorRouter {
+  private waitingHere = 0;
+  private waitingElsewhere = 0;
+
+  constructor(private readonly parts: ActorRouterParts) {}
+
+  /** Returns the number of turns that wait on this node. */
+  waiting(): number {
+    return this.waitingHere;
+  }
+
+  /** Makes one attempt. `ms` bounds an attempt at another node; a local turn may take longer. */
+  async attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
+    const reply = await this.route(to, message, ms);
+    if (!reply.ok && reply.code === "not_owner") this.parts.counters.notOwner++;
+    return reply;
+  }
+
+  /** Runs a command that another node sent, if this node owns the actor. */
+  async serve(envelope: Envelope): Promise<Reply> {
+    const { placement, draining } = this.parts;
+    const name = actorName(envelope.to);
+    const shard = shardOf(name);
+    // The sender has seen a newer table.
+    if (placement.epochOf(shard) < envelope.epoch) await placement.refresh();
+    const epoch = placement.epochOf(shard);
+    if (epoch === 0 || draining()) {
+      return { ok: false, code: "not_owner", epoch: placement.ownerOf(shard)?.epoch ?? 0 };
+    }
+    return this.turn({ ...envelope, epoch }, name, shard);
+  }
+
+  private shed(): Reply {
+    const { counters } = this.parts;
     counters.shed++;
     return OVERLOADED;
   }
 
-  async function turn(envelope: Envelope, name: string, shard: number): Promise<Reply> {
-    if (waitingHere >= limits.nodeTurns) return shed();
-    waitingHere++;
+  private async turn(envelope: Envelope, name: string, shard: number): Promise<Reply> {
+    const { limits, placement, activations, handoff } = this.parts;
+    if (this.waitingHere >= limits.nodeTurns) return this.shed();
+    this.waitingHere++;
     try {
       const gate = handoff.gate(shard);
-      if (gate !== null && parts.behaviorOf(envelope.to).reliesOnHolds(envelope.command)) {
+      if (gate !== null && this.parts.behaviorOf(envelope.to).reliesOnHolds(envelope.command)) {
         await gate;
         if (placement.epochOf(shard) === 0) return NOT_OWNER;
       }
@@ -100,16 +111,17 @@ export function createActorRouter(parts: {
         activations.evictIfEmpty(name, activation);
       }
     } finally {
-      waitingHere--;
+      this.waitingHere--;
     }
   }
 
-  async function remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
-    if (waitingElsewhere >= limits.nodeTurns) return shed();
-    waitingElsewhere++;
+  private async remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
+    const { limits, counters, placement } = this.parts;
+    if (this.waitingElsewhere >= limits.nodeTurns) return this.shed();
+    this.waitingElsewhere++;
     counters.remoteAsks++;
     try {
-      const reply = await parts.protocol.call(node, "command", { envelope }, ms);
+      const reply = await this.parts.protocol.call(node, "command", { envelope }, ms);
       if (reply.ok) return reply;
       if (reply.code === "not_owner") await placement.refresh();
       return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
@@ -118,18 +130,24 @@ export function createActorRouter(parts: {
       await placement.refresh();
       return error instanceof Unreachable ? NOT_OWNER : UNAVAILABLE;
     } finally {
-      waitingElsewhere--;
+      this.waitingElsewhere--;
     }
   }
 
-  function attemptNow(
+  /**
+   * Runs the command's turn on the caller's stack. Returns null when it cannot run now; it was not executed
+   * then. Returns a promise when the reply waits for a commit: `unavailable` means that its outcome is
+   * unknown. `retry` means that an earlier attempt may have run.
+   */
+  attemptNow(
     to: ActorRef,
     id: string,
     bornAt: number,
     retry: boolean,
     command: Command,
   ): Reply | Promise<Reply> | null {
-    if (waitingHere >= limits.nodeTurns || parts.draining()) return null;
+    const { limits, placement, activations, handoff } = this.parts;
+    if (this.waitingHere >= limits.nodeTurns || this.parts.draining()) return null;
     const name = actorName(to);
     const activation = activations.find(name);
     if (activation === undefined) return null;
@@ -147,30 +165,33 @@ export function createActorRouter(parts: {
       retry,
     };
     const reply = activation.handleNow(envelope);
-    if (reply instanceof Promise) return counted(reply, name, activation);
+    if (reply instanceof Promise) return this.counted(reply, name, activation);
     activations.evictIfEmpty(name, activation);
     return reply;
   }
 
   /** Counts the turn as waiting until its commit is durable. */
-  async function counted(pending: Promise<Reply>, name: string, activation: Activation): Promise<Reply> {
-    waitingHere++;
+  private async counted(pending: Promise<Reply>, name: string, activation: Activation): Promise<Reply> {
+    const { activations } = this.parts;
+    this.waitingHere++;
     try {
       return await pending;
     } finally {
-      waitingHere--;
+      this.waitingHere--;
       activations.evictIfEmpty(name, activation);
     }
   }
 
   /** Returns whether a decision of this epoch is still the owner's. */
-  function stands(shard: number, epoch: number): boolean {
+  private stands(shard: number, epoch: number): boolean {
+    const { placement } = this.parts;
     const owner = placement.ownerOf(shard);
     if (owner === null || owner.epoch > epoch) return false;
     return owner.node !== placement.node() || placement.epochOf(shard) > 0;
   }
 
-  async function route(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
+  private async route(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
+    const { clock, limits, placement } = this.parts;
     const name = actorName(to);
     const shard = shardOf(name);
     const epoch = placement.epochOf(shard);
@@ -181,7 +202,7 @@ export function createActorRouter(parts: {
       await placement.refresh();
       return NOT_OWNER;
     }
-    if (isOwn && parts.draining()) return NOT_OWNER;
+    if (isOwn && this.parts.draining()) return NOT_OWNER;
     const tryMs = isOwn ? ms : Math.min(ms, limits.tryMs);
     const envelope: Envelope = {
       to,
@@ -190,29 +211,10 @@ export function createActorRouter(parts: {
       expiresAt: clock.wall() + tryMs,
       ...message,
     };
-    const reply = await (isOwn ? turn(envelope, name, shard) : remote(owner!.node, envelope, tryMs));
+    const reply = await (isOwn
+      ? this.turn(envelope, name, shard)
+      : this.remote(owner!.node, envelope, tryMs));
     if (!reply.ok || reply.ungated === undefined) return reply;
-    return stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;
+    return this.stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;
   }
-
-  return {
-    attemptNow,
-    waiting: () => waitingHere,
-    async attempt(to, message, ms) {
-      const reply = await route(to, message, ms);
-      if (!reply.ok && reply.code === "not_owner") counters.notOwner++;
-      return reply;
-    },
-    async serve(envelope) {
-      const name = actorName(envelope.to);
-      const shard = shardOf(name);
-      // The sender has seen a newer table.
-      if (placement.epochOf(shard) < envelope.epoch) await placement.refresh();
-      const epoch = placement.epochOf(shard);
-      if (epoch === 0 || parts.draining()) {
-        return { ok: false, code: "not_owner", epoch: placement.ownerOf(shard)?.epoch ?? 0 };
-      }
-      return turn({ ...envelope, epoch }, name, shard);
-    },
-  };
 }

@@ -16,7 +16,7 @@ import { createMemberStates } from "./member-states.ts";
 import { createNodeIdentity } from "./node-identity.ts";
 import { createRowObserver, type LeaseLimits } from "./node-lease.ts";
 import type { Placement } from "./placement.ts";
-import { createShardOwnership } from "./shard-ownership.ts";
+import { ShardOwnership } from "./shard-ownership.ts";
 import { incarnationOf, nameOf, type PlanLimits, type ShardTable } from "./shard-table.ts";
 import { createTableWriter } from "./table-writer.ts";
 
@@ -81,7 +81,7 @@ const TOPIC = "table";
 export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   const { registry, bus, clock, log } = parts;
   const limits = { ...CLUSTER_LIMITS, ...parts.limits };
-  const ownership = createShardOwnership({
+  const ownership = new ShardOwnership({
     ...{ clock, log, drainMs: limits.drainMs },
     drained: () => void reconcile(),
   });
@@ -100,19 +100,8 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   });
   let stop: (() => void)[] = [];
 
-  /**
-   * Runs a task repeatedly, one run at a time, with `ms` between starts, or at once when a run took longer.
-   */
-  function every(ms: number, task: () => Promise<void>): void {
-    let cancel = () => {};
-    const run = async () => {
-      const startedMs = clock.mono();
-      await task().catch(failed);
-      if (!identity.hasEnded()) cancel = clock.after(Math.max(0, ms - (clock.mono() - startedMs)), run);
-    };
-    cancel = clock.after(ms, run);
-    stop.push(() => cancel());
-  }
+  const every = (ms: number, task: () => Promise<void>): void =>
+    void stop.push(repeat(clock, ms, () => task().catch(failed)));
 
   async function leave(): Promise<void> {
     for (const end of stop) end();
@@ -141,14 +130,14 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
     placed: () => isHeld() && table().shards.every(({ owner }) => owner !== null && !members.isGone(owner)),
     deadNodes,
     onJoin: identity.onJoin,
-    onGain: ownership.onGain,
-    onLose: ownership.onLose,
-    onMoved: ownership.onMoved,
+    onGain: (handle) => ownership.onGain(handle),
+    onLose: (handle) => ownership.onLose(handle),
+    onMoved: (handle) => ownership.onMoved(handle),
     advance(watermark) {
       identity.advance(watermark);
       ownership.saved();
     },
-    relinquish: ownership.relinquish,
+    relinquish: (shard) => ownership.relinquish(shard),
     fenced(shard, epoch) {
       ownership.fenced(shard, epoch);
       void reconcile();
@@ -185,5 +174,23 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
       return ownership.mine().length === 0;
     },
     leave,
+  };
+}
+
+/**
+ * Runs a task repeatedly, one run at a time, with `ms` between starts, or at once when a run took longer.
+ * Returns a function that ends it.
+ */
+function repeat(clock: Clock, ms: number, task: () => Promise<void>): () => void {
+  let ended = false;
+  const run = async () => {
+    const startedMs = clock.mono();
+    await task();
+    if (!ended) cancel = clock.after(Math.max(0, ms - (clock.mono() - startedMs)), run);
+  };
+  let cancel = clock.after(ms, run);
+  return () => {
+    ended = true;
+    cancel();
   };
 }

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
-import { createHoldHandoff } from "../../../src/runtime/cluster/hold-handoff.ts";
+import { HoldHandoff } from "../../../src/runtime/cluster/hold-handoff.ts";
 import type { ShardEpoch } from "../../../src/runtime/cluster/node-protocol.ts";
 import type { Placement } from "../../../src/runtime/placement/placement.ts";
 import { manualClock, settled } from "../manual-clock.ts";
@@ -18,7 +18,7 @@ function rig(others: string[], epoch = 5) {
     others: () => others,
     ownerOf: (shard) => ({ node: owners.get(shard) ?? "me", epoch }),
   };
-  const arrivals = createHoldHandoff({
+  const arrivals = new HoldHandoff({
     ...{ clock, log: silent, handoffMs: 1_000, placement },
     announce: (node, terms) => void sent.push([node, terms]),
   });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
 import type { ShardMove } from "../../../src/runtime/placement/placement.ts";
-import { createShardOwnership } from "../../../src/runtime/placement/shard-ownership.ts";
+import { ShardOwnership } from "../../../src/runtime/placement/shard-ownership.ts";
 import { NO_TABLE, type Shard, type ShardTable } from "../../../src/runtime/placement/shard-table.ts";
 import { manualClock } from "../manual-clock.ts";
 
@@ -17,7 +17,7 @@ const tableOf = (version: number, ...given: Partial<Shard>[]): ShardTable => ({
 function rig() {
   const clock = manualClock();
   let freed = 0;
-  const holdings = createShardOwnership({
+  const holdings = new ShardOwnership({
     clock,
     log: silent,
     drainMs: 2_000,
@@ -72,7 +72,7 @@ describe("holdings", () => {
     const table = tableOf(1, mine, { ...mine, since: 9 }, mine, { owner: "b", epoch: 2 });
     holdings.adopt(table, 1);
     holdings.adopt({ ...table, version: 2 }, 2);
-    expect([0, 1, 2, 3, 4].map(holdings.epochOf)).toEqual([3, 3, 3, 0, 0]);
+    expect([0, 1, 2, 3, 4].map((shard) => holdings.epochOf(shard))).toEqual([3, 3, 3, 0, 0]);
     expect(gained).toEqual([
       [[0, 2], 7],
       [[1], 9],
