@@ -75,9 +75,9 @@ export function moveEffects({
 }: Account): Effect<"account", { readonly type: "addChild" } & AddChild>[] {
   if (move?.stage !== "asked" || profile === null) return [];
   const { rates, resources } = { ...profile, ...move.brings };
-  const mark = `${move.id}:join`;
-  const command = { type: "addChild", id: mark, child: id, dna: move.dna, rates, resources } as const;
-  return [{ id: mark, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
+  const dedupId = `${move.id}:join`;
+  const command = { type: "addChild", id: dedupId, child: id, dna: move.dna, rates, resources } as const;
+  return [{ id: dedupId, to: { kind: "account", id: String(move.to) }, command, bornAt: move.bornAt }];
 }
 
 /** Input of the command `addChild`: the settings that the child will have. */

@@ -1,6 +1,6 @@
 // The connection to NATS: opens it, keeps it open, and knows whether it is up. Nothing is sent while it is
 // down, because the client would buffer it and deliver it after its sender has stopped waiting. It knows no
-// frames and no nodes.
+// frames and no nodes. It also reads what a server says about itself, for a check before a start.
 
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 
@@ -148,3 +148,23 @@ function parseNatsUrl(url: string): NodeConnectionOptions {
 }
 
 const withoutPassword = (url: string): string => url.replace(/[^/,@]*@/g, "");
+
+export interface NatsFacts {
+  /** Version of the server that answered, one of those in the address. */
+  readonly version: string;
+  /** Largest message that the server takes, in bytes. */
+  readonly maxPayload: number;
+}
+
+const PROBE_LIMITS = { pingMs: 2_000, reconnectMs: 200, unsentBytes: 1 };
+
+/**
+ * Connects, reads the facts and disconnects. Throws an error whose message is one line that may be shown when
+ * no server can be reached.
+ */
+export async function natsFacts(url: string): Promise<NatsFacts> {
+  const link = await openNatsLink(url, PROBE_LIMITS, () => {});
+  const { version = "unknown", max_payload = 0 } = link.nats.info ?? {};
+  await link.close();
+  return { version, maxPayload: max_payload };
+}

@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { composed } from "../../actors/account-name.ts";
 import { realClock } from "../base/clock.ts";
-import { natsFacts } from "../bus/nats-probe.ts";
+import { natsFacts } from "../bus/nats-connection.ts";
 import { secretsFile } from "../node/secrets-key.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
