@@ -8,8 +8,8 @@ import { MUTANTS, type Mutant } from "./mutants.ts";
 import type { Failure, Ran } from "./runner.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
-const COPIED = ["actors", "src", "test/sim", "package.json", "tsconfig.json"];
-const LINKED = ["node_modules", "data"];
+const COPIED = ["actors", "src", "test/sim", "test/store/memory", "package.json", "tsconfig.json"];
+const LINKED = ["node_modules"];
 const SEEDS = 40;
 const VAIN_MOST = 6;
 /** A mutant may hang for ever: that counts as seen, since a seed ends. */
