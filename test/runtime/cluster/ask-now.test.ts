@@ -61,7 +61,7 @@ describe("asked at once", () => {
     void now("add", { amount: 5 });
     const refused = now("refuse", {});
     open();
-    expect(await outcomeOf(refused)).toBe("refused: no");
+    expect(await outcomeOf(refused)).toBe("refused: not_found");
   });
 
   test("a reply that waits for its commit is a promise of it", async () => {
