@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 import { drawing, importedFolders, PAGE, withDrawing } from "../scripts/architecture.ts";
+import { ERROR_CODES, type ErrorCode, errorRowOf } from "../src/base/error-codes.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -46,6 +47,16 @@ describe("pages", () => {
       return !target.endsWith(".md") || !anchorsIn(target).includes(anchor!);
     });
     expect(lost.map(([link]) => link)).toEqual([]);
+  });
+});
+
+describe("errors", () => {
+  test("docs/errors.md has the rows of the table of codes, in its order", () => {
+    const rows = Object.entries(ERROR_CODES).map(([code, { meaning }]) => {
+      const { status, type } = errorRowOf(code as ErrorCode);
+      return `| ${status} | \`${type}\` | \`${code}\` | ${meaning} |`;
+    });
+    expect([...(read("docs/errors.md").match(/^\| \d.*$/gm) ?? [])]).toEqual(rows);
   });
 });
 

@@ -3,6 +3,7 @@
 // names or read secrets.
 
 import { faultOfName, quoted } from "../../actors/pattern.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
 import type { ProviderType, Upstream } from "../upstream/upstream.ts";
 
@@ -77,6 +78,6 @@ function checkMapping(mapping: Readonly<Record<string, string>>): void {
 const faultOfDeployment = (name: string): string | null =>
   /^\.+$|[*/\\\p{Cc}]/u.test(name) ? `${quoted(name)} is no name of a deployment` : null;
 
-function refuse(message: string, code = "invalid_parameter"): never {
+function refuse(message: string, code: ErrorCode = "invalid_parameter"): never {
   throw new RefusedError({ code, message });
 }

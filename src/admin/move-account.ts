@@ -5,7 +5,7 @@ import type { MovedTerms } from "../../actors/account/lifecycle.ts";
 import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { type Clock, sleep } from "../base/clock.ts";
-import { RefusedError, UnavailableError } from "../base/errors.ts";
+import { parseRefusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 
@@ -49,7 +49,7 @@ export async function moveAccount(
     const { move, leaving } = await system.ask(actorRef.account(account), "affairs", {});
     // A later move has replaced this one, so this one has ended.
     const stage = move?.id === id ? move.stage : "moved";
-    if (stage === "refused") throw new RefusedError(move!.refusal!);
+    if (stage === "refused") throw new RefusedError(parseRefusal(move!.refusal!));
     if (stage === "moved" && !leaving.some((one) => one.id === `${id}:left`)) return;
     if (clock.mono() > until)
       throw new UnavailableError(actorName(actorRef.account(parent)), "the move is under way");

@@ -7,7 +7,7 @@ import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { Clock } from "../base/clock.ts";
-import { RefusedError } from "../base/errors.ts";
+import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ConfigCache } from "../gateway/account/config-cache.ts";
 import { misread } from "../gateway/attempt/attempt.ts";
 import { readBody } from "../gateway/attempt/whole-body.ts";
@@ -192,7 +192,7 @@ const saying = (signal: UpstreamFailure): string =>
 const UNOPENED =
   "No key at hand opens the secret: it was sealed with another SECRETS_KEY. Give SecretKey anew.";
 
-const NO_MODEL = {
+const NO_MODEL: Refusal = {
   code: "missing_parameter",
   message:
     'No model is known that this key\'s provider has and that leads to its Level. Name one: {"model":"…"}, as the provider calls it.',

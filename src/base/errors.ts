@@ -2,6 +2,8 @@
 // reached. Assertions stay on in production. They guard order, money and ownership; a failed one is a bug and
 // fails one activation.
 
+import { parseRefusalCode, type RefusalCode } from "./error-codes.ts";
+
 class AssertionFailed extends Error {}
 
 /** Throws an error with the text `broken` when the condition is falsy. */
@@ -25,9 +27,9 @@ export function unreachable(value: never): never {
   throw new NoCase(value);
 }
 
-/** A decision against a request, as data that the caller will see. `code` is one of the contract's codes. */
+/** A decision against a request, as data that the caller will see. */
 export interface Refusal {
-  readonly code: string;
+  readonly code: RefusalCode;
   readonly message: string;
   /** Whole seconds after which a retry can succeed. */
   readonly retryAfterS?: number;
@@ -42,6 +44,15 @@ export interface Refusal {
   /** The HTTP status, where it differs from that of `code`. */
   readonly status?: 415;
 }
+
+/**
+ * Returns a refusal that came from stored data or from another node, whose version may know other codes. See
+ * `parseRefusalCode`.
+ */
+export const parseRefusal = (refusal: Omit<Refusal, "code"> & { readonly code: string }): Refusal => ({
+  ...refusal,
+  code: parseRefusalCode(refusal.code),
+});
 
 /** Thrown when the actor refused the command, which is final. `refusal.code` is for the caller. */
 export class RefusedError extends Error {

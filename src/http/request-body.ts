@@ -5,10 +5,11 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
 import { chunksOf, statedLength } from "../gateway/body.ts";
 
-const refuse = (code: string, message: string): never => {
+const refuse = (code: ErrorCode, message: string): never => {
   throw new RefusedError({ code, message });
 };
 

@@ -181,7 +181,7 @@ export const createChild = (over: Partial<CreateChild> = {}): CreateCommand => (
   ...over,
 });
 
-export const CLOSED: Refusal = { code: "closed", message: "closed" };
+export const CLOSED: Refusal = { code: "account_disabled", message: "closed" };
 export const done = (effect: string, refused: Refusal | null): EffectDone => ({
   type: "effectDone",
   effect,

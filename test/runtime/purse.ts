@@ -68,7 +68,7 @@ export interface Purse {
 /** Purses whose id starts so refuse what they are given. */
 export const CLOSED = "closed";
 
-const CLOSED_PURSE: Refusal = { code: "closed", message: "this purse is closed" };
+const CLOSED_PURSE: Refusal = { code: "account_disabled", message: "this purse is closed" };
 
 export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
   kind: "account",
@@ -107,7 +107,9 @@ export const purse: Behavior<Purse, PurseCommand, PurseEvent> = {
         state.volatile.holds += command.open ? 1 : -1;
         return { reply: state.volatile.holds, ungated: true };
       case "refuse":
-        return { refused: { code: "no", message: "no", retryAfterS: 7, details: { left: [1, null] } } };
+        return {
+          refused: { code: "not_found", message: "no", retryAfterS: 7, details: { left: [1, null] } },
+        };
       case "burst":
         throw new Error("a bug in a behaviour");
       case "give": {

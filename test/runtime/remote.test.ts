@@ -44,7 +44,7 @@ describe("an actor of another node", () => {
       rig.a.system.ask({ kind: "account", id: rig.idAt(at) }, "refuse", {}).catch((error) => error.refusal),
     );
     const [here, there] = await Promise.all(refusals);
-    expect(here).toMatchObject({ code: "no", details: { left: [1, null] } });
+    expect(here).toMatchObject({ code: "not_found", details: { left: [1, null] } });
     expect(there).toStrictEqual(here);
   });
 

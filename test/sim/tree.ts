@@ -100,7 +100,7 @@ export function createTree(parts: {
       const { birth } = await node.system.ask(actorRef.account(id), "birth", {});
       // Its parent's debt is on the way.
       if (birth === "unborn") throw new Error(birth);
-      if (birth === "forgone") throw new RefusedError({ code: birth, message: "the sweep was faster" });
+      if (birth === "forgone") throw new RefusedError({ code: "not_found", message: "the sweep was faster" });
       // Or deleted already, with its parent.
       return await node.system.ask(actorRef.account(id), "read", {});
     });

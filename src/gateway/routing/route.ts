@@ -12,6 +12,7 @@ import { allows, pick } from "../../../actors/pattern.ts";
 import type { Group, Priced } from "../../../actors/pricing/price.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
+import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { AccountContext } from "../account/config-cache.ts";
 import type { EffectiveMap } from "../account/effective-maps.ts";
@@ -136,7 +137,7 @@ export function legFor(
   const { profile } = lineage.account;
   const { config, prices } = lineage.config;
   const chain = chainOf(lineage);
-  const refuse = (code: string, message: string): NoRoute => {
+  const refuse = (code: ErrorCode, message: string): NoRoute => {
     return { ok: false, refusal: { code, message }, model, steps };
   };
 

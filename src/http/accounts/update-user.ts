@@ -21,7 +21,7 @@ import { negate, toUsd } from "../../../actors/money.ts";
 import { configurationsAbove } from "../../admin/ancestor-configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
-import { RefusedError } from "../../base/errors.ts";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { CommandId } from "../idempotency.ts";
 import { answer, endpoint, type ManagementCaller } from "../management.ts";
 import { accountShape } from "../shapes.ts";
@@ -69,7 +69,7 @@ export const putUser = (parts: UsersParts) =>
   );
 
 /** What of a request makes sense with another field only. */
-function incomplete({ CreditGranted, Days, DNA, ParentID }: Change) {
+function incomplete({ CreditGranted, Days, DNA, ParentID }: Change): Refusal | null {
   if (Days !== undefined && CreditGranted === undefined) {
     return {
       code: "missing_parameter",

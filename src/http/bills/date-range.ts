@@ -4,6 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
 import { DAY_MS, dayOf } from "../../../actors/time.ts";
+import type { ErrorCode } from "../../base/error-codes.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Days } from "../../report/usage-bill.ts";
 
@@ -41,7 +42,7 @@ const FEES = [
   { above: 0, fee: ZERO },
 ] as const;
 
-const wrong = (message: string, code = "invalid_parameter"): never => {
+const wrong = (message: string, code: ErrorCode = "invalid_parameter"): never => {
   throw new RefusedError({ code, message });
 };
 

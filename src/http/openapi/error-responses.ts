@@ -1,6 +1,7 @@
 // The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
 // what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
 
+import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import { asManagement, httpError } from "../errors.ts";
 import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
@@ -19,7 +20,7 @@ export function errorsOf(route: DocumentedRoute, row: EndpointDoc): Record<strin
   const codes = new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]);
   // A path that reads a body refuses one in a coding that it does not read.
   const coded: Refusal = { code: "invalid_parameter", message: "", status: 415 };
-  const refusals = [...codes].map((code): Refusal => ({ code, message: "" }));
+  const refusals = [...codes].map((code): Refusal => ({ code: code as ErrorCode, message: "" }));
   const byStatus = Map.groupBy(
     (codes.has("body_too_large") ? [...refusals, coded] : refusals)
       .map(httpError)

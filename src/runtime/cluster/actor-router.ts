@@ -12,6 +12,7 @@
 // node, whose holds have ended with it.
 
 import type { Clock } from "../../base/clock.ts";
+import { parseRefusal } from "../../base/errors.ts";
 import type { Counters } from "../../base/log.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
 import type { ActivationCache } from "../activation/activation-cache.ts";
@@ -95,8 +96,9 @@ export function createActorRouter(parts: {
     counters.remoteAsks++;
     try {
       const reply = await parts.wire.call(node, "command", { envelope }, ms);
-      if (!reply.ok && reply.code === "not_owner") await placement.refresh();
-      return reply;
+      if (reply.ok) return reply;
+      if (reply.code === "not_owner") await placement.refresh();
+      return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
     } catch (error) {
       if (error instanceof TooLarge) return TOO_LARGE;
       await placement.refresh();

@@ -143,7 +143,7 @@ describe("who may read what", () => {
     ["another address", { allowIps: ["10.0.0.1"] }, "ip_not_allowed"],
     ["another address, suspended", { suspended: true, allowIps: ["10.0.0.1"] }, "ip_not_allowed"],
   ])("%s", (_who, profile, code) => {
-    expect(living({ profile }).ask(identify).refused?.code ?? null).toBe(code);
+    expect(living({ profile }).ask(identify).refused?.code ?? null).toBe<string | null>(code);
   });
 
   test("a suspended account may not write", () => {

@@ -64,7 +64,9 @@ describe("a child", () => {
     ["a wider pattern than the parent's", { resources: ["/v1/*"] }, "resources_not_subset"],
   ])("%s", (_what, over, code) => {
     const parent = living({ profile: PARENT });
-    expect(parent.ask(createChild({ child: newAccount(over) })).refused?.code ?? null).toBe(code);
+    expect(parent.ask(createChild({ child: newAccount(over) })).refused?.code ?? null).toBe<string | null>(
+      code,
+    );
   });
 
   test.each([
@@ -73,14 +75,16 @@ describe("a child", () => {
     ["a parent who may have none", { userLimit: 0 }, "user_limit_reached"],
     ["a parent without limit", { userLimit: null }, null],
   ])("%s", (_what, profile, code) => {
-    expect(living({ profile }).ask(createChild()).refused?.code ?? null).toBe(code);
+    expect(living({ profile }).ask(createChild()).refused?.code ?? null).toBe<string | null>(code);
   });
 
   test("UserLimit counts the direct children that were born", () => {
     const one = living({ profile: { userLimit: 2 } });
     for (const [i, code] of [undefined, undefined, "user_limit_reached"].entries()) {
       const child = newAccount({ id: (20 + i) as AccountId });
-      expect(one.ask(createChild({ id: `X${i}`, child, amount: usd(1) })).refused?.code).toBe(code);
+      expect(one.ask(createChild({ id: `X${i}`, child, amount: usd(1) })).refused?.code).toBe<
+        string | undefined
+      >(code);
     }
     one.ask(done("X0:in", CLOSED));
     expect(one.ask(createChild({ id: "X9" })).refused).toBeUndefined();

@@ -48,7 +48,7 @@ describe("while the first request of a key runs", () => {
 
   test("a repeat meets that before routing and limits, and after key, flags and IP", () => {
     const one = first();
-    const routing = { code: "model_not_found", message: "" };
+    const routing = { code: "model_not_found", message: "" } as const;
     const repeat = { id: "second", idempotency: KEY_1 };
     expect(one.admitted({ ...repeat, routing, cost: usd(1_000), promptCost: usd(900) })).toBe(REPEAT_RUNNING);
     expect(one.admitted({ ...repeat, keyHash: "b".repeat(64) })).toBe("invalid_api_key");

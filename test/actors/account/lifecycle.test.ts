@@ -69,7 +69,7 @@ describe("an update", () => {
   ])("against the parent: %s", (_what, change, code) => {
     const one = living();
     const parent = { rates: 2, resources: ["/v1/audio/*"] };
-    expect(one.ask(update(change, parent)).refused?.code ?? null).toBe(code);
+    expect(one.ask(update(change, parent)).refused?.code ?? null).toBe<string | null>(code);
     expect(one.state.version).toBe(code === null ? 2 : 1);
   });
 });
@@ -208,7 +208,7 @@ describe("a move", () => {
     ["to where it is", 5, 3, "invalid_parameter"],
     ["of Root", 1, 4, "invalid_parameter"],
   ])("is refused: %s", (_what, id, to, code) => {
-    expect(move(family(), id, to).refused?.code).toBe(code);
+    expect(move(family(), id, to).refused?.code).toBe<string | undefined>(code);
   });
 
   test.each<[string, ProfileChange, string]>([

@@ -59,7 +59,7 @@ describe("a recharge", () => {
     ["more than UserMinBalance leaves", usd(95.01), usd(5), "insufficient_parent_balance"],
     ["nothing", ZERO, ZERO, "invalid_parameter"],
   ])("%s", (_what, amount, keep, code) => {
-    expect(living().ask(give({ amount, keep })).refused?.code ?? null).toBe(code);
+    expect(living().ask(give({ amount, keep })).refused?.code ?? null).toBe<string | null>(code);
   });
 
   test("of oneself is refused: its two halves would be one line", () => {
@@ -137,7 +137,7 @@ describe("a refund", () => {
   ])("takes at most balance − holds, not an overdraft: %s", (_what, amount, code) => {
     const one = living({ credit: usd(10), profile: { xCredit: usd(50) } });
     one.admit({ cost: usd(3) });
-    expect(one.ask(giveBack(amount)).refused?.code ?? null).toBe(code);
+    expect(one.ask(giveBack(amount)).refused?.code ?? null).toBe<string | null>(code);
   });
 
   test("by Root there is none", () => {

@@ -104,7 +104,7 @@ describe("a gift to a newborn", () => {
     one.ask(createChild());
     one.charge({ id: "meanwhile", cost: usd(1) });
     expect(one.ask(done("X:in", CLOSED)).events).toMatchObject([
-      { type: "returned", id: "X", amount: usd(10), balanceAfter: usd(43), why: "closed" },
+      { type: "returned", id: "X", amount: usd(10), balanceAfter: usd(43), why: "account_disabled" },
     ]);
     expect(one.state.credit.entries).toEqual([
       { amount: usd(4), expiresAt: NOON + 5 * DAY },
@@ -140,7 +140,7 @@ describe("a gift to a newborn", () => {
     ["a negative UserMinBalance makes no debt", usd(101), usd(-5), "insufficient_parent_balance"],
   ])("%s", (_what, amount, keep, code) => {
     const one = living();
-    expect(one.ask(createChild({ amount, keep })).refused?.code ?? null).toBe(code);
+    expect(one.ask(createChild({ amount, keep })).refused?.code ?? null).toBe<string | null>(code);
     expect(one.events.length).toBe(code === null ? 4 : 2);
   });
 

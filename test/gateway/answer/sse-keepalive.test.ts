@@ -115,7 +115,7 @@ const flowOf = (outcome: Outcome): BodySource => {
 describe("before the first content", () => {
   test("an answer in time is as it is, whatever it is", async () => {
     const { work, opened, clock } = rig();
-    const refused: Outcome = { kind: "refused", refusal: { code: "c", message: "m" }, headers: {} };
+    const refused: Outcome = { kind: "refused", refusal: { code: "not_found", message: "m" }, headers: {} };
     await clock.advance(MS - 1);
     work.resolve(refused);
     expect(await opened).toBe(refused);
@@ -160,7 +160,11 @@ describe("before the first content", () => {
   });
 
   test.each([
-    ["a refusal", { kind: "refused", refusal: { code: "no_key", message: "m" }, headers: {} }, "no_key"],
+    [
+      "a refusal",
+      { kind: "refused", refusal: { code: "no_available_key", message: "m" }, headers: {} },
+      "no_available_key",
+    ],
     [
       "the provider's own",
       { kind: "rejected", rejection: { status: 400, code: "own", type: "t", message: "m" }, headers: {} },
@@ -179,7 +183,7 @@ describe("before the first content", () => {
   });
 
   test.each([
-    ["a refusal that is thrown", new RefusedError({ code: "thrown", message: "m" }), "thrown", []],
+    ["a refusal that is thrown", new RefusedError({ code: "not_found", message: "m" }), "not_found", []],
     ["a bug", new TypeError("secret"), "internal_error", ["request_failed"]],
   ])("%s too", async (_, error, code, log) => {
     const { clock, opened, work, logged, leash } = rig();

@@ -170,7 +170,7 @@ describe("keys of the other style", () => {
   });
 
   test("alone, of a request that cannot be put into their style: the client is told why", () => {
-    const untranslated = { code: "invalid_parameter", message: "n must be 1." };
+    const untranslated = { code: "invalid_parameter", message: "n must be 1." } as const;
     const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
     expect(clientErrorFor([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
     const beside = keyAvailability(placesOf([other, { id: 2, health: resting(3) }]), servesIn("chat"), NOON);

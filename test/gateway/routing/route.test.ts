@@ -243,7 +243,7 @@ describe("a refusal", () => {
     ["Level, by an ancestor", { chain: [{ allowLevels: [0] }, { allowLevels: [1] }] }, "level_not_allowed"],
     ["no price", { model: "nobody-knows-it" }, "model_not_priced"],
   ])("%s", (_what, given: Given, code) => {
-    expect(refusedWith(given).code).toBe(code);
+    expect(refusedWith(given).code).toBe<string>(code);
   });
 
   test("comes in the contract's order: path, model, Level, price", () => {
@@ -262,7 +262,7 @@ describe("a refusal", () => {
       "path_not_allowed",
     ];
     for (let i = 0; i < spoilt.length; i++) {
-      expect(refusedWith(Object.assign({}, ...spoilt.slice(0, i + 1))).code).toBe(codes[i]!);
+      expect(refusedWith(Object.assign({}, ...spoilt.slice(0, i + 1))).code).toBe<string>(codes[i]!);
     }
   });
 

@@ -88,7 +88,7 @@ describe("refused", () => {
       dateRangeOf(asked, NOON);
     } catch (error) {
       expect(error).toBeInstanceOf(RefusedError);
-      return expect((error as RefusedError).refusal.code).toBe(code);
+      return expect((error as RefusedError).refusal.code).toBe<string>(code);
     }
     throw new Error("it was not refused");
   });

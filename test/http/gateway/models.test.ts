@@ -286,7 +286,7 @@ describe("the list is true", () => {
 
   test("is refused to a suspended account, as the other paths of the gateway are", async () => {
     const asked: unknown[] = [];
-    const refusal = { code: "account_suspended", message: "suspended" };
+    const refusal = { code: "account_suspended", message: "suspended" } as const;
     const parts = {
       identify: async () => ({ account: 7, keyHash: "h" }),
       random: { id: () => "id" },

@@ -215,7 +215,7 @@ describe("the outbox", () => {
   test("tells the owing actor how it ended, with the refusal when there was one", async () => {
     const told: unknown[] = [];
     const clock = manualClock();
-    const refusal = { code: "closed", message: "closed" };
+    const refusal = { code: "account_disabled", message: "closed" } as const;
     const outbox = createEffectOutbox({
       clock,
       random: countingRandom(),
