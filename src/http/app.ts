@@ -1,7 +1,7 @@
 // All endpoints, in one place: which path answers which method, and on which listener. Elysia routes; the handlers are
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import type { Refusal } from "../base/errors.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { postUsers } from "./accounts/create-user.ts";
@@ -10,42 +10,39 @@ import { getUsers } from "./accounts/find-users.ts";
 import { putUser } from "./accounts/update-user.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { type BillParts, getBill, getDescendantsBill } from "./bills/bills.ts";
-import { clientIp } from "./client-ip.ts";
 import { postConf } from "./configuration/apply-conf.ts";
 import { getConf } from "./configuration/conf.ts";
 import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
 import { getHistory, type HistoryParts, postRevert } from "./configuration/history.ts";
 import { type PreviewParts, postPreview } from "./configuration/price-preview.ts";
-import { getFreshKey, postRoot, postSelf, type RotationParts } from "./credentials/credentials.ts";
+import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
 import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard/explain.ts";
 import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/ledger.ts";
 import { getLogs, type LogsParts } from "./dashboard/logs.ts";
 import { getDashboardModels } from "./dashboard/models.ts";
-import { errorResponse, httpError, INTERNAL, messagesError } from "./errors.ts";
+import type { Context, Endpoint } from "./endpoint.ts";
+import { errorHandler, type ServedRoute } from "./error-handler.ts";
+import { errorResponse, httpError } from "./errors.ts";
 import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
 import { postQuote, type QuoteParts } from "./gateway/quote.ts";
 import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
 import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
 import { getKey, getKeys } from "./keys/keys-list.ts";
-import { type Context, type Endpoint, type HttpListener, requestIdOf } from "./management.ts";
-import {
-  deleteNews,
-  deleteTargetedNews,
-  getNews,
-  type NewsParts,
-  postNews,
-  postTargetedNews,
-} from "./news/news.ts";
-import { getDocument } from "./openapi/openapi.ts";
+import { isAdministration, type ListenerParts } from "./management.ts";
+import { type NewsParts, news } from "./news/news.ts";
+import { documentOfAll, getDocument } from "./openapi/openapi.ts";
 import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
+import type { DocumentedRoute } from "./operation.ts";
 import { type ClockParts, putClock } from "./operations/clock.ts";
 import { type ClusterEndpointParts, getCluster } from "./operations/cluster.ts";
 import { type Metrics, type Readiness, textResponse } from "./operations/health.ts";
+import { clientIp, type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 import { type KeptParts, recallResponse } from "./v1-kept.ts";
 
-export interface AppParts
+/** What all endpoints of a listener need. */
+interface EndpointParts
   extends UsersParts,
     KeysParts,
     KeyTestParts,
@@ -54,7 +51,7 @@ export interface AppParts
     PreviewParts,
     NewsParts,
     LogsParts,
-    RotationParts,
+    CredentialsParts,
     DashboardParts,
     LedgerParts,
     BillParts,
@@ -88,7 +85,11 @@ interface Route {
 }
 
 /** `served`: the routes of the listener that is asked for its document. */
-export const routesOf = (parts: AppParts, served: () => readonly Route[] = () => []): Route[] => [
+const oldRoutes = (
+  parts: EndpointParts,
+  served: () => readonly Route[] = () => [],
+  fresh: () => readonly DocumentedRoute[] = () => [],
+): Route[] => [
   ...GATEWAY_ENDPOINTS.map((surface): Route => {
     return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
   }),
@@ -137,23 +138,14 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
   { method: "POST", path: "/x-config/preview", handle: postPreview(parts), admin: true },
   { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
   { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
-  { method: "POST", path: "/x-news", handle: postNews(parts), admin: true },
-  { method: "DELETE", path: "/x-news", handle: deleteNews(parts), admin: true },
-  { method: "POST", path: "/x-news/:target", handle: postTargetedNews(parts) },
-  { method: "DELETE", path: "/x-news/:target", handle: deleteTargetedNews(parts) },
-  { method: "GET", path: "/dashboard/news", handle: getNews(parts) },
-  { method: "GET", path: "/dashboard/x-user-news", handle: getNews(parts) },
   { method: "GET", path: "/dashboard/logs", handle: getLogs(parts) },
   { method: "GET", path: "/dashboard/x-user-logs", handle: getLogs(parts) },
-  { method: "GET", path: "/x-gkey", handle: getFreshKey(parts) },
-  { method: "POST", path: "/x-self", handle: postSelf(parts) },
-  { method: "POST", path: "/x-root", handle: postRoot(parts), admin: true },
   { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
   { method: "PUT", path: "/x-clock", handle: putClock(parts), admin: true, tests: true },
   { method: "GET", path: "/healthz", handle: async () => textResponse("ok") },
   { method: "GET", path: "/readyz", handle: ready(parts) },
   { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
-  { method: "GET", path: "/openapi.json", handle: getDocument(served) },
+  { method: "GET", path: "/openapi.json", handle: getDocument(served, fresh) },
   { method: "GET", path: "/swagger", handle: getSwagger },
   { method: "GET", path: "/swagger/:file", handle: getSwaggerFile() },
 ];
@@ -161,64 +153,88 @@ export const routesOf = (parts: AppParts, served: () => readonly Route[] = () =>
 /** What Bun's server calls. */
 export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
 
+/** What an application is made from, for any listener. */
+export type AppParts = Omit<EndpointParts, keyof ListenerParts>;
+
 /** The application of one listener. `serves`: everything, or everything but what is for administrators only. */
 export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   /** This application's one server, known with its first request. */
   let listener: HttpListener = null;
-  const isThere = ({ admin, tests }: Route): boolean =>
-    (serves === "all" || !admin) && (parts.movableClock !== null || !tests);
-  const routes: Route[] = routesOf(parts, () => routes).filter(isThere);
-  // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
-  const app = new Elysia({ normalize: false, handler: { standardHostname: false } }).onError(
-    ({ request, code, error, params }) => {
-      const headers = { "x-request-id": requestIdOf(request, parts.random) };
-      if (code === "NOT_FOUND") return notFound(routes, request, headers);
-      const respond = errorAt(pathOf(request.url));
-      // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
-      if (error instanceof URIError || code === "PARSE") {
-        return respond(
-          httpError({ code: "invalid_parameter", message: "The address is not well-formed." }),
-          headers,
-        );
-      }
-      parts.log("error", "request_failed", {
-        requestId: headers["x-request-id"],
-        params,
-        error: String(error),
-      });
-      return respond(httpError(INTERNAL), headers);
-    },
-  );
-  for (const { method, path, handle } of routes) {
-    const answer = async (context: { request: Request; params: unknown; query: unknown }) => {
-      const response = await handle(contextOf(parts, context.request, listener, context));
-      // What machines ask (health, metrics) is answered without knowing of requests.
-      if (!response.headers.has("x-request-id"))
-        response.headers.set("x-request-id", requestIdOf(context.request, parts.random));
-      return response;
-    };
-    app.route(method, path, answer, { parse: "none" });
-  }
+  const served = { ...parts, listener: () => listener, servesAdministration: serves === "all" };
+  const app = endpointsOf(served);
   app.compile();
-  const direct = new Map(routes.filter((route) => route.direct).map((route) => [route.path, route]));
+  const direct = new Map(
+    oldRoutes(served)
+      .filter((route) => route.direct)
+      .map((route) => [route.path, route]),
+  );
+  const respond = async (request: Request): Promise<Response> => {
+    const response = await app.handle(request);
+    // What machines ask (health, metrics) is answered without knowing of requests.
+    if (!response.headers.has("x-request-id")) {
+      response.headers.set("x-request-id", requestIdOf(request, parts.random));
+    }
+    return response;
+  };
   return (request, server) => {
     const route = direct.get(pathOf(request.url));
     if (route !== undefined && request.method === route.method) {
       return route.handle(contextOf(parts, request, server, NOTHING));
     }
     listener = server;
-    return app.handle(request);
+    return respond(request);
   };
 }
 
-const NOTHING = { params: {}, query: {} };
+/** The routes of an application that its listener serves, as its document and its 405 answers list them. */
+const servedRoutes = (app: AnyElysia, servesAdministration: boolean): DocumentedRoute[] =>
+  (app.routes as unknown as DocumentedRoute[]).filter(({ hooks }) => {
+    const access = hooks.detail?.["x-access"];
+    return servesAdministration || access === undefined || !isAdministration(access);
+  });
 
-/** The path of an absolute URL, cut out without parsing it. */
-export function pathOf(url: string): string {
-  const from = url.indexOf("/", url.indexOf("//") + 2);
-  const query = url.indexOf("?", from);
-  return query === -1 ? url.slice(from) : url.slice(from, query);
+const everything = (parts: AppParts): EndpointParts => ({
+  ...parts,
+  listener: () => null,
+  servesAdministration: true,
+});
+
+/** All routes of an application. */
+export const routesOf = (parts: AppParts): DocumentedRoute[] =>
+  servedRoutes(endpointsOf(everything(parts)), true);
+
+/** The document of all routes. */
+export const documentOfEverything = (parts: AppParts): Promise<object> =>
+  documentOfAll(oldRoutes(everything(parts)), routesOf(parts));
+
+/** All endpoints that a listener serves, as one application of Elysia. */
+function endpointsOf(parts: EndpointParts) {
+  const isThere = ({ admin, tests }: Route): boolean =>
+    (parts.servesAdministration || !admin) && (parts.movableClock !== null || !tests);
+  const served = (): ServedRoute[] => servedRoutes(app, parts.servesAdministration);
+  // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
+  const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .onError(errorHandler(parts, served))
+    .use(credentials(parts) as AnyElysia)
+    .use(news(parts) as AnyElysia);
+  const fresh = () => servedRoutes(app, parts.servesAdministration);
+  const routes: Route[] = oldRoutes(parts, () => routes, fresh).filter(isThere);
+  for (const { method, path, handle } of routes) {
+    const answer = async ({
+      request,
+      params,
+      query,
+    }: {
+      request: Request;
+      params: unknown;
+      query: unknown;
+    }) => handle(contextOf(parts, request, parts.listener(), { params, query }));
+    app.route(method, path, answer as never, { parse: "none" });
+  }
+  return app;
 }
+
+const NOTHING = { params: {}, query: {} };
 
 function contextOf(
   parts: AppParts,
@@ -237,37 +253,6 @@ function contextOf(
         parts.trustProxy,
       ),
   };
-}
-
-/** How errors are said at a path: below /v1/messages as its SDKs read them. */
-export const errorAt = (path: string): typeof errorResponse =>
-  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
-
-function notFound(routes: readonly Route[], request: Request, headers: Record<string, string>): Response {
-  const path = new URL(request.url).pathname;
-  const respond = errorAt(path);
-  const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
-  if (allowed.length === 0) {
-    return respond(
-      httpError({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
-      headers,
-    );
-  }
-  const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
-  return respond(httpError({ code: "method_not_allowed", message }), {
-    ...headers,
-    allow: allowed.join(", "),
-  });
-}
-
-function matchesPath(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  // A star stands for one part or more.
-  if (wanted.at(-1) === "*" && given.length >= wanted.length) given.length = wanted.length;
-  const fits = (part: string, i: number) =>
-    part === given[i] || (given[i] !== "" && (part === "*" || part.startsWith(":")));
-  return wanted.length === given.length && wanted.every(fits);
 }
 
 function ready(parts: AppParts): Handler {

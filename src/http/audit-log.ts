@@ -114,10 +114,10 @@ export function createAuditLog(parts: {
   };
 }
 
-/** Begins the line of an act; undefined: an endpoint that writes none. */
+/** Opens the entry of an act. Null means an endpoint that writes none. */
 export function openAuditEntry(
   operations: AuditLog,
-  act: { readonly action: Action; readonly operator: AccountId; readonly ip: string } | undefined,
+  act: { readonly action: Action; readonly operator: AccountId; readonly ip: string } | null,
 ): AuditCall {
   const notes: string[] = [];
   let subject: Subject | null = null;
@@ -133,7 +133,7 @@ export function openAuditEntry(
       always = true;
     },
     async close(refusal) {
-      if (act === undefined) return;
+      if (act === null) return;
       const line =
         refusal === null
           ? ({ status: "success", details: notes.join("; ") } as const)

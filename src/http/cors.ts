@@ -2,8 +2,8 @@
 // origins. There is no credentials mode: a page sends its API key itself, so what it may not know it cannot ask for.
 
 import type { Random } from "../base/clock.ts";
-import { type Fetch, pathOf } from "./app.ts";
-import { requestIdOf } from "./management.ts";
+import type { Fetch } from "./app.ts";
+import { pathOf, requestIdOf } from "./request-head.ts";
 
 /** In place of an origin: any. */
 const ANY_ORIGIN = "*";

@@ -79,6 +79,10 @@ export function messagesError(found: HttpError, headers: Readonly<Record<string,
   });
 }
 
+/** Returns how errors are shaped at a path: below /v1/messages as SDKs of that style read them. */
+export const errorAt = (path: string): typeof errorResponse =>
+  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
+
 /** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof RefusedError) return error.refusal;

@@ -24,7 +24,7 @@ import { type Clock, type Random, sleep } from "../base/clock.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
-import { createWriteLocks, type Nodes } from "./write-lock.ts";
+import { createWriteLocks, type Nodes, type WriteLock } from "./write-lock.ts";
 
 /** The id of what a request does, and when it was first asked for: for commands that move money. */
 export interface CommandId {
@@ -33,25 +33,35 @@ export interface CommandId {
   readonly bornAt: number;
 }
 
+/** A management request, and the text of its body. */
 export interface IdempotentCall {
   readonly account: AccountId;
   readonly request: Request;
   readonly body: string;
 }
 
+/** One write while it runs. It holds its Idempotency-Key until exactly one of `complete` and `abandon` was called. */
+export interface IdempotentWrite {
+  readonly command: CommandId;
+  /** The kept answer of the first request, which ends this one; null when this is the first. */
+  readonly kept: { readonly answer: unknown } | null;
+  /** Keeps the answer (plain data, as JSON keeps it) and frees the key. Never rejects. */
+  complete(answer: unknown): Promise<void>;
+  /** Frees the key and keeps nothing. Never rejects. */
+  abandon(): Promise<void>;
+}
+
 export interface AdminIdempotency {
   /**
-   * Does the work, or answers what it answered before (plain data, as JSON keeps it). Throws Refused:
-   * `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`.
+   * Begins a request: waits until no other request with its key runs, and looks for a kept answer. Throws
+   * `RefusedError`: `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`,
+   * `service_unavailable`; throws `UnavailableError` when the store does not answer.
    */
-  once<T>(
-    call: IdempotentCall,
-    work: (command: CommandId) => Promise<T>,
-  ): Promise<{ value: T; repeated: boolean }>;
+  begin(call: IdempotentCall): Promise<IdempotentWrite>;
 }
 
 /** Where a key is minded, with everything below. */
-export const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
+const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 /** Answers that are kept for one account. */
@@ -94,9 +104,9 @@ export function createAdminIdempotency(parts: {
   nodes: Nodes;
 }): AdminIdempotency {
   const { store, vault, clock, random, log } = parts;
-  const turns = createWriteLocks({ store, clock, random, ...parts.nodes });
-  /** By place: what runs now. */
-  const running = new Map<string, { readonly asked: string; readonly over: Promise<void> }>();
+  const locks = createWriteLocks({ store, clock, random, ...parts.nodes });
+  /** What runs on this node now, by place. */
+  const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
 
   /** null: nothing is kept. */
   async function find(place: string, asked: string): Promise<Kept | null> {
@@ -134,64 +144,83 @@ export function createAdminIdempotency(parts: {
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
   }
 
-  /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
-  async function inTurn<T>(
-    place: string,
-    account: AccountId,
-    asked: string,
-    work: (command: CommandId) => Promise<T>,
-  ): Promise<{ value: T; repeated: boolean }> {
+  /** Waits for the lock of the key; another request of the same key may hold it, on any node. */
+  async function lockOf(place: string, account: AccountId, asked: string): Promise<WriteLock> {
     const until = clock.mono() + WAIT_MS;
     for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
-      const turn = await reading(place, turns.take(place, account, asked));
-      if ("giveBack" in turn) {
-        try {
-          const kept = await find(place, asked);
-          if (kept !== null) return { value: kept.value as T, repeated: true };
-          const value = await work(await commandOf(place, asked));
-          await keep(place, account, { asked, value });
-          return { value, repeated: false };
-        } finally {
-          await turn.giveBack();
-        }
-      }
-      if (turn.about !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      const lock = await reading(place, locks.take(place, account, asked));
+      if ("giveBack" in lock) return lock;
+      if (lock.about !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
       if (clock.mono() > until) throw new RefusedError(STILL_RUNNING);
       await sleep(clock, waitMs);
     }
   }
 
+  /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
+  async function locked(
+    { place, account, asked }: { place: string; account: AccountId; asked: string },
+    free: () => void,
+  ): Promise<IdempotentWrite> {
+    const lock = await lockOf(place, account, asked);
+    const release = async () => {
+      await lock.giveBack();
+      free();
+    };
+    try {
+      const found = await find(place, asked);
+      const kept = found && { answer: found.value };
+      const command = kept === null ? await commandOf(place, asked) : fresh();
+      const complete = async (answer: unknown) => {
+        await keep(place, account, { asked, value: answer });
+        await release();
+      };
+      return { command, kept, complete, abandon: release };
+    } catch (error) {
+      await lock.giveBack();
+      throw error;
+    }
+  }
+
+  const fresh = (): CommandId => ({ id: random.id(), bornAt: clock.wall() });
+
   return {
-    async once({ account, request, body }, work) {
+    async begin({ account, request, body }) {
       const key = keyOf(request);
-      if (key === null) {
-        return { value: await work({ id: random.id(), bornAt: clock.wall() }), repeated: false };
-      }
+      if (key === null) return { command: fresh(), kept: null, complete: nothing, abandon: nothing };
       const place = `${account}:admin:${sha256(key)}`;
       const { pathname, search } = new URL(request.url);
       const asked = sha256(`${request.method} ${pathname}${search}\n${body}`);
       for (let first = running.get(place); first !== undefined; first = running.get(place)) {
         if (first.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
-        await first.over;
+        await first.ended;
       }
       const { promise, resolve } = Promise.withResolvers<void>();
-      running.set(place, { asked, over: promise });
-      try {
-        return await inTurn(place, account, asked, work);
-      } finally {
+      running.set(place, { asked, ended: promise });
+      const free = () => {
         running.delete(place);
         resolve();
+      };
+      try {
+        return await locked({ place, account, asked }, free);
+      } catch (error) {
+        free();
+        throw error;
       }
     },
   };
 }
 
+const nothing = async (): Promise<void> => {};
+
+/** Whether writes at this path mind an Idempotency-Key. */
+export const isIdempotentPath = (path: string): boolean =>
+  PATHS.some((one) => path === one || path.startsWith(`${one}/`));
+
 /** The Idempotency-Key of a write that minds one; null: none. */
 function keyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key === null || request.method === "GET" || request.method === "HEAD") return null;
-  const path = new URL(request.url).pathname;
-  if (!PATHS.some((one) => path === one || path.startsWith(`${one}/`))) return null;
+  if (!isIdempotentPath(new URL(request.url).pathname)) return null;
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new RefusedError(NOT_A_KEY);
   return key;
 }

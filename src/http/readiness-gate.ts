@@ -3,10 +3,10 @@
 // It knows no route but theirs.
 
 import type { Random } from "../base/clock.ts";
-import { errorAt, type Fetch, pathOf } from "./app.ts";
-import { httpError } from "./errors.ts";
-import { requestIdOf } from "./management.ts";
+import type { Fetch } from "./app.ts";
+import { errorAt, httpError } from "./errors.ts";
 import { textResponse } from "./operations/health.ts";
+import { pathOf, requestIdOf } from "./request-head.ts";
 
 export interface ReadinessGateParts {
   readonly random: Random;

@@ -3,7 +3,7 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { ValueErrorType } from "@sinclair/typebox/value";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
@@ -47,19 +47,36 @@ export function validate<S extends TSchema>(schema: S, value: unknown, what = "t
     compiled.set(schema, checker);
   }
   if (checker.Check(value)) return value as Static<S>;
-  const error = checker.Errors(value).First();
-  if (error === undefined) return refuse("invalid_parameter", `Something in ${what} is not as it must be.`);
+  return refuse(...ruleOf(checker.Errors(value).First(), what));
+}
+
+/** Returns code and message for the first thing wrong with a value. They hold the field and its rule, no value. */
+export function ruleOf(error: ValueError | undefined, what: string): [code: ErrorCode, message: string] {
+  if (error === undefined) return ["invalid_parameter", `Something in ${what} is not as it must be.`];
   const field = error.path.slice(1).replaceAll("/", ".").slice(0, 200);
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
     const known = Object.keys(error.schema.properties ?? {}).join(", ");
     const hint = known === "" ? "" : ` Known there: ${known}.`;
-    return refuse("unknown_field", `This endpoint does not know the field "${field}".${hint}`);
+    return ["unknown_field", `This endpoint does not know the field "${field}".${hint}`];
   }
   if (error.type === ValueErrorType.ObjectRequiredProperty) {
-    return refuse("missing_parameter", `The field "${field}" is missing in ${what}.`);
+    return ["missing_parameter", `The field "${field}" is missing in ${what}.`];
   }
   const rule =
     typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
   const whole = `${what.replace("the", "The")} must be an object.`;
-  return refuse("invalid_parameter", field === "" ? whole : `"${field}": ${rule}.`);
+  return ["invalid_parameter", field === "" ? whole : `"${field}": ${rule}.`];
+}
+
+/** Refuses a query that has a name twice. */
+export function refuseRepeatedNames(url: string): void {
+  const from = url.indexOf("?");
+  if (from === -1) return;
+  const names = [...new URLSearchParams(url.slice(from)).keys()];
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated === undefined) return;
+  refuse(
+    "invalid_parameter",
+    `"${repeated.slice(0, 200)}" stands in the query more than once. Give it once.`,
+  );
 }

@@ -2,7 +2,8 @@
 
 import type { Outcome } from "../gateway/call.ts";
 import type { StoredResponse, StoredResponseRequest } from "../gateway/stored-response.ts";
-import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
+import type { Context } from "./endpoint.ts";
+import { apiKeyOf, givenRequestId } from "./request-head.ts";
 import { outcomeOf, respond, type V1Parts } from "./v1.ts";
 
 export interface KeptParts extends Pick<V1Parts, "metrics" | "random" | "log"> {

@@ -7,11 +7,12 @@ import type { GatewayCall, Outcome } from "../gateway/call.ts";
 import type { ApiStyle } from "../gateway/codec/key-formats.ts";
 import type { GatewayEndpoint } from "../gateway/endpoints.ts";
 import type { Gateway } from "../gateway/request.ts";
+import type { Context } from "./endpoint.ts";
 import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "./errors.ts";
 import { directStream } from "./gateway/stream-body.ts";
-import { apiKeyOf, type Context, givenRequestId } from "./management.ts";
 import type { Metrics } from "./operations/health.ts";
 import { parseJsonBody } from "./request-body.ts";
+import { apiKeyOf, givenRequestId } from "./request-head.ts";
 
 export interface V1Parts {
   readonly gateway: Gateway;

@@ -8,6 +8,7 @@ import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
+import { withOnce } from "./once.ts";
 import { properError } from "./proper.ts";
 
 describe("through the service", () => {
@@ -139,14 +140,16 @@ describe("the parts", () => {
     const store = memoryStore({ clock });
     const lines: string[] = [];
     const repeats = (secrets = KEY, kept = store) =>
-      createAdminIdempotency({
-        store: kept,
-        vault: createSecretVault(secrets, null),
-        clock,
-        random: countingRandom(),
-        log: (_level, event) => void lines.push(event),
-        nodes: { node: () => "here", isUp: async () => false },
-      });
+      withOnce(
+        createAdminIdempotency({
+          store: kept,
+          vault: createSecretVault(secrets, null),
+          clock,
+          random: countingRandom(),
+          log: (_level, event) => void lines.push(event),
+          nodes: { node: () => "here", isUp: async () => false },
+        }),
+      );
     return { clock, store, lines, repeats };
   }
 

@@ -9,6 +9,7 @@ import { createWriteLocks, type WriteLock } from "../../src/http/write-lock.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
+import { withOnce } from "./once.ts";
 
 const ACCOUNT = 7 as AccountId;
 
@@ -22,7 +23,7 @@ function rig() {
   const turnsOf = (node: string) => createWriteLocks({ store, clock, random, ...nodes(node) });
   const vault = createSecretVault(Buffer.alloc(32, 1).toString("base64"), null);
   const repeatsOf = (node: string) =>
-    createAdminIdempotency({ store, vault, clock, random, log: () => {}, nodes: nodes(node) });
+    withOnce(createAdminIdempotency({ store, vault, clock, random, log: () => {}, nodes: nodes(node) }));
   return { clock, store, up, turnsOf, repeatsOf };
 }
 

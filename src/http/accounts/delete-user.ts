@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { actorRef } from "../../../actors/index.ts";
 import { formatUsd, toUsd } from "../../../actors/money.ts";
 import { deleteAccount, deletionBegunBy, finish } from "../../admin/delete-account.ts";
-import { answer, endpoint } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
 import { findAccount } from "./account-lookup.ts";
 import type { UsersParts } from "./users.ts";
 

@@ -5,7 +5,7 @@
 import { csvText } from "../../report/ledger-export.ts";
 import { type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { answer, type ManagementAnswer } from "../management.ts";
+import { answer, type ManagementAnswer } from "../endpoint.ts";
 import type { DateRange } from "./date-range.ts";
 
 const FIGURES: readonly (readonly [string, (figures: UsageFigures) => number | string])[] = [

@@ -1,8 +1,7 @@
 // Shapes of bills: both structures, for oneself and for all descendants. Every figure is a fold of the ledger.
 
 import { Type } from "@sinclair/typebox";
-import { int, map, maybe, object, string, usd } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import { int, map, maybe, namedSchema, object, string, usd } from "../schemas.ts";
 
 const Used = namedSchema(
   "Used",

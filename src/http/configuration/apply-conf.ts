@@ -18,7 +18,8 @@ import { readResources } from "../../../actors/owner/map-parsers.ts";
 import type { ParseResult } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { textOrObject } from "../shapes.ts";
 import { type ConfigurationKey, type Given, KEYS, together, valued } from "./config-fields.ts";
 

@@ -13,7 +13,8 @@ import {
 } from "../../../actors/level/view.ts";
 import { toUsd } from "../../../actors/money.ts";
 import { readLevelViews } from "../../admin/level-membership.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
 /** spec: GET /x-conf. */

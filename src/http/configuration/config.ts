@@ -6,13 +6,8 @@ import { actorRef } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import {
-  answer,
-  endpoint,
-  type ManagementAnswer,
-  type ManagementCaller,
-  type ManagementParts,
-} from "../management.ts";
+import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
+import type { ManagementCaller, ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 import {
   Configuration,

@@ -9,8 +9,9 @@ import { type ConfigRow, changesBetween } from "../../../actors/owner/history.ts
 import { keptUpTo, keptVersions } from "../../admin/config-versions.ts";
 import { revertConfiguration } from "../../admin/revert-configuration.ts";
 import type { Store } from "../../store/store.ts";
+import { answer, endpoint } from "../endpoint.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import type { ManagementParts } from "../management.ts";
 import { digits, pageHeaders, pageOf } from "../shapes.ts";
 import { KEY_NAMES, KEYS } from "./config-fields.ts";
 

@@ -7,7 +7,8 @@ import { RefusedError } from "../../base/errors.ts";
 import { PREVIEW_DAYS, type PricePreview, previewPrices } from "../../report/price-preview.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
 import type { Store } from "../../store/store.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { textOrObject } from "../shapes.ts";
 import { readPricing } from "./config-fields.ts";
 

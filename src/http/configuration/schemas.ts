@@ -1,21 +1,20 @@
 // Shapes of what changes accounts, keys, configuration, news and credentials, and of what an Owner reads of them.
 
 import { Type } from "@sinclair/typebox";
-import { NewsItem } from "../dashboard/schemas.ts";
 import {
   flagSchema,
   int,
   ModelLimitsSchema,
   map,
   maybe,
+  namedSchema,
   object,
   oneOf,
   string,
   time,
   usd,
   yesSchema,
-} from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+} from "../schemas.ts";
 
 const SecretKey = Type.String({ description: "the new API key; it is shown this once" });
 
@@ -169,23 +168,3 @@ export const AppliedConf = object({
   ModelLimits: maybe(ModelLimitsSchema),
   SwitchOver: maybe(map(int)),
 });
-
-export const AddedNews = object({ success: yesSchema, Action: Type.Literal("add"), news: NewsItem });
-export const DeletedNews = object({
-  success: yesSchema,
-  Action: Type.Literal("delete"),
-  news: maybe(NewsItem),
-  deleted: maybe(int),
-});
-
-export const FreshKey = object({
-  success: yesSchema,
-  key: Type.String({ pattern: "^sk-", description: "assigned to nobody" }),
-});
-
-export const Rotation = (action: "rotate_self" | "rotate_root") =>
-  object({
-    success: yesSchema,
-    message: string,
-    rotate: object({ action: Type.Literal(action), id: int, name: string, key: SecretKey, timestamp: time }),
-  });

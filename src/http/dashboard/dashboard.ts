@@ -5,7 +5,8 @@ import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charg
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
-import { answer, endpoint, type ManagementCaller, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementCaller, ManagementParts } from "../management.ts";
 import { balanceOf, NoQuery } from "../shapes.ts";
 
 export interface DashboardParts extends ManagementParts {

@@ -14,7 +14,8 @@ import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
 import type { Store } from "../../store/store.ts";
 import { descendant } from "../accounts/account-lookup.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { textSchema } from "../shapes.ts";
 
 export interface ExplainParts extends ManagementParts, DryRunParts {

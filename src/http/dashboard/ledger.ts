@@ -6,7 +6,8 @@ import { RefusedError } from "../../base/errors.ts";
 import { lineCount, lineShape, numberedLines } from "../../report/ledger-lines.ts";
 import type { Store } from "../../store/store.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
-import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { digits, pageOf, textSchema } from "../shapes.ts";
 
 export interface LedgerParts extends ManagementParts {

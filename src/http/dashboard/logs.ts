@@ -6,7 +6,8 @@ import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Conditions, Store, Where } from "../../store/store.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { digits, pageOf, textSchema } from "../shapes.ts";
 
 export interface LogsParts extends ManagementParts {

@@ -3,8 +3,8 @@
 import { align } from "../../../actors/pricing/decimal.ts";
 import type { Price } from "../../../actors/pricing/price.ts";
 import { type CallableModel, callableModels } from "../../gateway/routing/callable-models.ts";
+import { answer, endpoint } from "../endpoint.ts";
 import type { ModelsParts } from "../gateway/models.ts";
-import { answer, endpoint } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
 /** spec: GET /dashboard/models, in order of name. */

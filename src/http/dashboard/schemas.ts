@@ -8,6 +8,7 @@ import {
   ModelLimitsSchema,
   map,
   maybe,
+  namedSchema,
   object,
   oneOf,
   orNull,
@@ -15,8 +16,7 @@ import {
   string,
   time,
   usd,
-} from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+} from "../schemas.ts";
 
 export const Status = object({
   object: Type.Literal("user_status"),
@@ -132,18 +132,6 @@ const LogLine = namedSchema(
 );
 
 export const Logs = namedSchema("Logs", object({ logs: Type.Array(LogLine), ...paged }));
-
-export const NewsItem = namedSchema(
-  "NewsItem",
-  object({ id: int, title: string, content: string, created_at: time, expires_at: time }),
-);
-
-export const News = object({
-  success: Type.Literal(true),
-  system_news: Type.Array(NewsItem),
-  user_news: Type.Array(NewsItem),
-  dna_news: Type.Array(NewsItem),
-});
 
 /** Price fields of PRICING, and those that only a provider's tier has. */
 const PriceSchema = namedSchema(

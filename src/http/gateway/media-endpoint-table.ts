@@ -1,9 +1,9 @@
 // Rows of the gateway's paths beside the two styles of conversation.
 
 import { Type } from "@sinclair/typebox";
-import { maybe, object } from "../openapi/answers.ts";
 import { keptRow as kept, gatewayRow as row } from "../openapi/gateway-row.ts";
 import { json, type Rows } from "../openapi/openapi-row.ts";
+import { maybe, object } from "../schemas.ts";
 import {
   Completion,
   CompletionRequest,

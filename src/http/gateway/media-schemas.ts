@@ -2,8 +2,7 @@
 // answer. Everything else passes between client and provider, so all of them are open.
 
 import { type TProperties, Type } from "@sinclair/typebox";
-import { int, maybe, open, orNull, string } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import { int, maybe, namedSchema, open, orNull, string } from "../schemas.ts";
 import { model, positiveSchema, stream } from "./schemas.ts";
 
 const texts = Type.Array(string);

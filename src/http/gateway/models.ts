@@ -10,7 +10,8 @@ import {
   callableModels,
 } from "../../gateway/routing/callable-models.ts";
 import { pathClosed } from "../../gateway/routing/route.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 
 export interface ModelsParts extends ManagementParts, CallableParts {}
 

@@ -4,7 +4,8 @@ import { Type } from "@sinclair/typebox";
 import { toUsd } from "../../../actors/money.ts";
 import { type Quote, type QuoteEndpointParts as Quoting, quote } from "../../gateway/dry-run/quote.ts";
 import { findEndpoint } from "../../gateway/endpoints.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { textSchema } from "../shapes.ts";
 
 export interface QuoteParts extends ManagementParts, Quoting {}

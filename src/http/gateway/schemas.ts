@@ -2,8 +2,7 @@
 // promises; everything else passes between client and provider, so all of them are open.
 
 import { Type } from "@sinclair/typebox";
-import { int, maybe, oneOf, open, orNull, string } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import { int, maybe, namedSchema, oneOf, open, orNull, string } from "../schemas.ts";
 
 export const model = Type.String({
   minLength: 1,

@@ -1,7 +1,8 @@
 // POST /x-keys/{id}/test: does this key work? One real call through it, told to its Owner alone.
 
 import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { keyIdOf } from "../provider-keys/key-view.ts";
 import { TestedModel } from "../provider-keys/schemas.ts";
 

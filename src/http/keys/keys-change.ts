@@ -3,7 +3,8 @@
 import type { AddedKey, NewKey } from "../../admin/add-key.ts";
 import type { KeyChanges } from "../../admin/change-key.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape, telling, unseenSecrets } from "../provider-keys/key-view.ts";
 import { KeyUpdate, NewProviderKey } from "../provider-keys/schemas.ts";
 import { NoQuery } from "../shapes.ts";

@@ -3,7 +3,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { actorRef } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
-import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
+import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape } from "../provider-keys/key-view.ts";
 import { digits, pageHeaders, pageOf, textSchema } from "../shapes.ts";
 

@@ -1,10 +1,15 @@
 // The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
 // what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
 
+import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import { asManagement, httpError } from "../errors.ts";
-import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
+import { isIdempotentPath } from "../idempotency.ts";
+import type { Access } from "../management.ts";
+import type { DocumentedRoute as Route } from "../operation.ts";
+import { isGatewayPath } from "../request-head.ts";
+import { type AcceptedBody, isRepeatable, type RowRoute } from "./openapi-route.ts";
 import type { EndpointDoc } from "./openapi-row.ts";
 
 type Json = Record<string, unknown>;
@@ -12,8 +17,70 @@ type Json = Record<string, unknown>;
 /** A provider's own refusal of what a request says goes through with its status, its words, its type and its code. */
 const PROVIDERS: readonly number[] = [400, 404, 409, 413, 422];
 
+/** Error responses of a route by status. */
+export function errorResponses({ method, path, hooks }: Route): Record<string, Json> {
+  const { "x-access": access, "x-operation": extra = {} } = hooks.detail ?? {};
+  const codes: ErrorCode[] = [
+    ...(access === undefined ? [] : accessCodes(access, { method, path, hooks })),
+    ...(extra.errors ?? []),
+  ];
+  return byStatus(codes, path, {
+    isForwarded: extra.isForwarded === true,
+    isCharged: access?.isCharged === true,
+  });
+}
+
+/** What an endpoint refuses because of whom it asks for and what it reads. */
+function accessCodes({ role }: Access, { method, path, hooks: { body, query } }: Route): ErrorCode[] {
+  const isRead = method === "GET" && !isGatewayPath(path);
+  return [
+    ...(body === undefined
+      ? []
+      : (["invalid_json", "invalid_parameter", "body_too_large", ...fieldCodes(body)] as const)),
+    ...(query === undefined ? [] : (["invalid_parameter", ...fieldCodes(query)] as const)),
+    ...(/[:*]/.test(path) ? (["invalid_parameter"] as const) : []),
+    ...(method !== "GET" && isIdempotentPath(path)
+      ? (["invalid_parameter", "idempotency_mismatch", "idempotency_expired"] as const)
+      : []),
+    ...(["missing_api_key", "invalid_api_key", "account_disabled"] as const),
+    ...(isRead ? [] : (["account_suspended"] as const)),
+    "ip_not_allowed",
+    ...(role === "owner" ? (["not_owner"] as const) : []),
+    ...(role === "root" ? (["not_root"] as const) : []),
+    "rpm_exceeded",
+    "internal_error",
+    "service_unavailable",
+  ];
+}
+
+const fieldCodes = (schema: TSchema): ErrorCode[] => [
+  ...(schema.additionalProperties === false ? (["unknown_field"] as const) : []),
+  ...((schema.required ?? []).length > 0 ? (["missing_parameter"] as const) : []),
+];
+
+function byStatus(
+  codes: readonly ErrorCode[],
+  path: string,
+  { isForwarded, isCharged }: { readonly isForwarded: boolean; readonly isCharged: boolean },
+): Record<string, Json> {
+  const refusals = [...new Set(codes)].map((code): Refusal => ({ code, message: "" }));
+  // A path that reads a body refuses one in a coding that it does not read.
+  if (codes.includes("body_too_large"))
+    refusals.push({ code: "invalid_parameter", message: "", status: 415 });
+  const found = refusals.map(httpError).map((one) => (isForwarded || isCharged ? one : asManagement(one)));
+  const own = Map.groupBy(found, ({ status }) => status);
+  const statuses = [...new Set([...own.keys(), ...(isForwarded ? PROVIDERS : [])])].sort((a, b) => a - b);
+  const wrap = path.startsWith("/v1/messages") ? messagesShape : shape;
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      responseOf(status, own.get(status) ?? [], isForwarded && PROVIDERS.includes(status), wrap),
+    ]),
+  );
+}
+
 /** Error responses by status. */
-export function errorsOf(route: DocumentedRoute, row: EndpointDoc): Record<string, Json> {
+export function errorsOf(route: RowRoute, row: EndpointDoc): Record<string, Json> {
   const taken = route.handle.takes;
   const passes = row.passes === true;
   const asksForModels = passes || taken?.pays === true;
@@ -104,7 +171,7 @@ const SAID: Readonly<Record<number, string>> = {
 };
 
 /** What an endpoint refuses because of what it asks for. */
-function commonCodes({ who, body, query, writes, gateway }: AcceptedBody, route: DocumentedRoute): string[] {
+function commonCodes({ who, body, query, writes, gateway }: AcceptedBody, route: RowRoute): string[] {
   const changing = body !== undefined || writes === true || gateway === true;
   return [
     ...(body === undefined ? [] : ["invalid_json", "invalid_parameter", "body_too_large", ...looked(body)]),

@@ -3,9 +3,10 @@
 import { Csv, DescendantBill } from "../bills/schemas.ts";
 import { AddedAccount, DeletedAccount, UpdatedAccount } from "../configuration/schemas.ts";
 import { AccountList, Explain } from "../dashboard/schemas.ts";
-import { Ledger } from "./answers.ts";
+import { PAGE_HEADERS } from "../operation.ts";
+import { Ledger } from "../schemas.ts";
 import { BILL_PARAMS } from "./openapi-dashboard.ts";
-import { type EndpointDoc, json, PAGED, type Rows } from "./openapi-row.ts";
+import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
 const FILTERS = {
   id: "By any form of identifier.",
@@ -25,7 +26,7 @@ const list = (summary: string): EndpointDoc => ({
   summary,
   description: "In order of ID. With `page=0` or `size=0` all of them, and of the headers only the first.",
   params: FILTERS,
-  headers: PAGED,
+  headers: PAGE_HEADERS,
   answers: json(AccountList),
 });
 

@@ -2,19 +2,18 @@
 
 import {
   AddedKeySchema,
-  AddedNews,
   AppliedConf,
   ChangedKey,
   Conf,
   ConfigurationHistory,
   ConfigurationSchema,
-  DeletedNews,
   KeyOrKeys,
   KeysSchema,
   PricePreviewSchema,
   TestedKey,
 } from "../configuration/schemas.ts";
-import { type EndpointDoc, json, PAGED, type Rows } from "./openapi-row.ts";
+import { PAGE_HEADERS } from "../operation.ts";
+import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
 const KEY = {
   ID: 1,
@@ -56,15 +55,6 @@ const CONFIGURE: EndpointDoc = {
   refuses: ["missing_parameter", "invalid_pricing"],
 };
 
-const NEWS = { title: "Maintenance", content: "On Sunday at noon, for an hour." };
-const ITEM = {
-  id: 1,
-  ...NEWS,
-  created_at: "2026-01-01T00:00:00.000Z",
-  expires_at: "2026-01-08T00:00:00.000Z",
-};
-const TARGET = "An account's id, name or e-mail address, or a DNA path such as `.1.2.`.";
-
 export const ADMINISTRATION_ROWS: Rows = {
   "POST /x-keys": {
     tag: "Administration",
@@ -89,7 +79,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       page: "From 1; 0: all at once.",
       size: "100 where absent, at most 1000; 0: all at once.",
     },
-    headers: PAGED,
+    headers: PAGE_HEADERS,
     answers: json(KeysSchema),
     answered: { success: true, keys: [KEY] },
   },
@@ -101,7 +91,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       page: "From 1; 0: all at once.",
       size: "100 where absent, at most 1000; 0: all at once.",
     },
-    headers: PAGED,
+    headers: PAGE_HEADERS,
     answers: json(KeyOrKeys),
     answered: { success: true, key: KEY },
     refuses: ["key_not_found"],
@@ -191,7 +181,7 @@ export const ADMINISTRATION_ROWS: Rows = {
       page: "From 1; 0: all at once.",
       size: "100 where absent, at most 1000; 0: all at once.",
     },
-    headers: PAGED,
+    headers: PAGE_HEADERS,
     answers: json(ConfigurationHistory),
     answered: {
       success: true,
@@ -233,38 +223,5 @@ export const ADMINISTRATION_ROWS: Rows = {
       total: { cost_now: 0.25, cost_preview: 0.2 },
     },
     refuses: ["missing_parameter", "invalid_pricing"],
-  },
-  "POST /x-news": {
-    tag: "Administration",
-    summary: "Publish news to everybody: Root's to all accounts, an Owner's to its tree",
-    asked: NEWS,
-    answers: json(AddedNews),
-    answered: { success: true, Action: "add", news: ITEM },
-  },
-  "POST /x-news/:target": {
-    tag: "Administration",
-    summary: "Publish news to one account, or to a branch of the tree",
-    params: { target: TARGET },
-    asked: { ...NEWS, days: 14 },
-    answers: json(AddedNews),
-    answered: { success: true, Action: "add", news: ITEM },
-    refuses: ["user_not_found", "ambiguous_identifier", "not_ancestor"],
-  },
-  "DELETE /x-news": {
-    tag: "Administration",
-    summary: "Delete all news to everybody that are the caller's, or one item",
-    description: 'The body `{"id"}` names the item; without a body all go.',
-    asked: { id: 1 },
-    answers: json(DeletedNews),
-    answered: { success: true, Action: "delete", deleted: 1 },
-    refuses: ["not_found"],
-  },
-  "DELETE /x-news/:target": {
-    tag: "Administration",
-    summary: "Delete all news for a target",
-    params: { target: TARGET },
-    answers: json(DeletedNews),
-    answered: { success: true, Action: "delete", deleted: 1 },
-    refuses: ["user_not_found", "ambiguous_identifier", "not_ancestor"],
   },
 };

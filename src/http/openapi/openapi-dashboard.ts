@@ -1,9 +1,8 @@
 // Rows of what any account may see and do of itself.
 
 import { BillSchema, Csv } from "../bills/schemas.ts";
-import { FreshKey, Rotation } from "../configuration/schemas.ts";
-import { Explain, Info, Live, Logs, Models, News, ShortStatus, Status } from "../dashboard/schemas.ts";
-import { Ledger } from "./answers.ts";
+import { Explain, Info, Live, Logs, Models, ShortStatus, Status } from "../dashboard/schemas.ts";
+import { Ledger } from "../schemas.ts";
 import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
 const INFO: EndpointDoc = {
@@ -23,12 +22,6 @@ const LOGS: EndpointDoc = {
     size: "24 where absent, at most 100.",
   },
   answers: json(Logs),
-};
-
-const NEWS: EndpointDoc = {
-  tag: "Dashboard",
-  summary: "List the news for the caller that have not expired",
-  answers: json(News),
 };
 
 const STATUS = {
@@ -77,8 +70,6 @@ export const DASHBOARD_ROWS: Rows = {
   "GET /dashboard/x-user-info": INFO,
   "GET /dashboard/logs": LOGS,
   "GET /dashboard/x-user-logs": LOGS,
-  "GET /dashboard/news": NEWS,
-  "GET /dashboard/x-user-news": NEWS,
   "GET /dashboard/models": {
     tag: "Dashboard",
     summary: "List the models that the caller can call, with its prices",
@@ -148,27 +139,5 @@ export const DASHBOARD_ROWS: Rows = {
     },
     answers: json(Explain),
     refuses: ["missing_parameter", "not_found"],
-  },
-  "GET /x-gkey": {
-    tag: "Dashboard",
-    summary: "Generate an API key that is nobody's",
-    description: "For use with `POST /x-root`.",
-    answers: json(FreshKey),
-    answered: { success: true, key: "sk-0123456789abcdefghijABCDEFGHIJ0123456789abcdefghij" },
-  },
-  "POST /x-self": {
-    tag: "Dashboard",
-    summary: "Rotate the caller's own API key",
-    description: "The former key admits no request any more once this has answered.",
-    asked: { confirm: "2026-01-01-ROTATE-SELF" },
-    answers: json(Rotation("rotate_self")),
-    refuses: ["confirm_mismatch"],
-  },
-  "POST /x-root": {
-    tag: "Administration",
-    summary: "Rotate Root's API key, or that of a named account",
-    asked: { name: "root", confirm: "2026-01-01-ROTATE-ROOT" },
-    answers: json(Rotation("rotate_root")),
-    refuses: ["confirm_mismatch", "user_not_found"],
   },
 };

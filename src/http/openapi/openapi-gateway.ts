@@ -13,7 +13,7 @@ import {
   ModelList,
   TokenCount,
 } from "../gateway/schemas.ts";
-import { maybe, object } from "./answers.ts";
+import { maybe, object } from "../schemas.ts";
 import { gatewayRow } from "./gateway-row.ts";
 import { json, type Rows } from "./openapi-row.ts";
 

@@ -1,14 +1,12 @@
 // What is said of one endpoint beyond what its handler checks. Pure data: the document is put together elsewhere.
 
 import type { TObject, TSchema } from "@sinclair/typebox";
+import type { Content } from "../operation.ts";
 
 export type Tag = "Gateway" | "Accounts" | "Dashboard" | "Administration" | "Machines";
 
 /** How the caller shows who it is: `both` takes the key as `x-api-key` too. */
 export type SecurityKind = "none" | "bearer" | "both";
-
-/** What an answer is, by media type. */
-export type Content = Readonly<Record<string, TSchema>>;
 
 export interface EndpointDoc {
   readonly tag: Tag;
@@ -47,11 +45,3 @@ export interface EndpointDoc {
 export type Rows = Readonly<Record<string, EndpointDoc>>;
 
 export const json = (schema: TSchema): Content => ({ "application/json": schema });
-
-/** Headers of a list that comes by pages. With page or size 0 only the first of them. */
-export const PAGED = {
-  "X-Total-Count": "How many there are in all.",
-  "X-Page": "The page that this is.",
-  "X-Per-Page": "How many a page holds.",
-  "X-Total-Pages": "How many pages there are.",
-} as const;

@@ -3,10 +3,13 @@
 // endpoint without a row is left out, and fails a test.
 
 import type { TObject } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Content, DocumentedRoute as NewRoute } from "../operation.ts";
 import { matched } from "./cached.ts";
+import { completeDocument, type GeneratedDocument } from "./document.ts";
 import { errorsOf } from "./error-responses.ts";
-import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
-import type { Content, EndpointDoc, SecurityKind, Tag } from "./openapi-row.ts";
+import { type AcceptedBody, isRepeatable, type RowRoute } from "./openapi-route.ts";
+import type { EndpointDoc, SecurityKind, Tag } from "./openapi-row.ts";
 import { ROWS } from "./openapi-rows.ts";
 import { type SchemaWriter, schemaWriter } from "./schema-names.ts";
 
@@ -27,7 +30,7 @@ const SECURITY: Readonly<Record<SecurityKind, readonly Json[]>> = {
 };
 
 /** The document of these routes, as plain JSON. */
-export function documentOf(routes: readonly DocumentedRoute[]): Json {
+export function documentOf(routes: readonly RowRoute[]): Json {
   const schemas = schemaWriter();
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -66,7 +69,7 @@ export function documentOf(routes: readonly DocumentedRoute[]): Json {
 /** The package's; a test compares. */
 const VERSION = "0.1.0";
 
-function operationOf(schemas: SchemaWriter, route: DocumentedRoute, row: EndpointDoc): Json {
+function operationOf(schemas: SchemaWriter, route: RowRoute, row: EndpointDoc): Json {
   const taken = route.handle.takes;
   const body = row.body ?? taken?.body;
   const { description } = row;
@@ -135,7 +138,7 @@ const besides = (schemas: SchemaWriter, row: EndpointDoc): Json =>
     ]),
   );
 
-function parametersOf(schemas: SchemaWriter, route: DocumentedRoute, row: EndpointDoc): Json[] {
+function parametersOf(schemas: SchemaWriter, route: RowRoute, row: EndpointDoc): Json[] {
   const query: TObject | undefined = row.query ?? route.handle.takes?.query;
   const said = row.params ?? {};
   const inPath = [...writtenPath(route.path, row).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
@@ -173,17 +176,56 @@ const writtenPath = (path: string, row: EndpointDoc): string =>
   path.replace(/:(\w+)/g, "{$1}").replace("*", `{${Object.keys(row.params ?? {})[0] ?? "rest"}}`);
 
 /** get + v1 + models + id */
-const operationId = ({ method, path }: DocumentedRoute): string =>
+const operationId = ({ method, path }: RowRoute): string =>
   [method.toLowerCase(), ...path.replace("*", "one").matchAll(/\w+/g)]
     .map(String)
     .map((word, i) => (i === 0 ? word : word[0]?.toUpperCase() + word.slice(1)))
     .join("");
 
-/** Answers the document of `routes`, written once. No key is asked for. */
-export function getDocument(routes: () => readonly DocumentedRoute[]) {
-  let text: string | null = null;
+/** The document of old and new routes together. */
+export async function documentOfAll(routes: readonly RowRoute[], served: readonly NewRoute[]): Promise<Json> {
+  const old = documentOf(routes) as { paths: Json; components: { schemas: Json } };
+  const fresh = completeDocument(await generate(served), served) as {
+    paths: Json;
+    components: { schemas: Json };
+  };
+  const { schemas } = fresh.components;
+  return {
+    ...fresh,
+    paths: mergedPaths(old.paths, fresh.paths),
+    components: { ...fresh.components, schemas: { ...old.components.schemas, ...schemas } },
+  };
+}
+
+const mergedPaths = (one: Json, other: Json): Json => {
+  const all = { ...one };
+  for (const [path, methods] of Object.entries(other))
+    all[path] = { ...(all[path] as Json), ...(methods as Json) };
+  return all;
+};
+
+/** Asks the plugin for its document of these routes. */
+async function generate(routes: readonly NewRoute[]): Promise<GeneratedDocument> {
+  const { swagger } = await import("@elysiajs/swagger");
+  const app = new Elysia({ normalize: false });
+  for (const { method, path, hooks } of routes) {
+    const { body, params, query, response, detail } = hooks;
+    const documented = path.replace("*", `:${detail?.["x-operation"]?.wildcard ?? "rest"}`);
+    const schemas = Object.fromEntries(
+      Object.entries({ body, params, query, response }).filter(([, schema]) => schema !== undefined),
+    );
+    app.route(method, documented, () => null, { ...schemas, detail: detail as object });
+  }
+  app.use(swagger({ path: "/page", specPath: "/document", excludeStaticFile: false }));
+  const answer = await app.handle(new Request("http://localhost/document"));
+  return (await answer.json()) as GeneratedDocument;
+}
+
+/** Answers the document of what is served, written once. No key is asked for. */
+export function getDocument(routes: () => readonly RowRoute[], served: () => readonly NewRoute[]) {
+  let text: Promise<string> | null = null;
   return async ({ request }: { readonly request: Request }): Promise<Response> => {
-    text ??= JSON.stringify(documentOf(routes()));
-    return matched(request, text, { "content-type": "application/json", "cache-control": "no-cache" });
+    text ??= documentOfAll(routes(), served()).then((document) => JSON.stringify(document));
+    return matched(request, await text, { "content-type": "application/json", "cache-control": "no-cache" });
   };
 }

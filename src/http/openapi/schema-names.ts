@@ -2,11 +2,9 @@
 // readers show better. It changes the writing of a schema, never what fits it.
 
 import type { TSchema } from "@sinclair/typebox";
+import { OPTIONAL_BODY, PURPOSE } from "../schemas.ts";
 
 type Json = Record<string, unknown>;
-
-/** A schema with a name of its own: the document holds it once. */
-export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
 
 export interface SchemaWriter {
   /** The schema as it stands in the document: itself, or a reference to its name. */
@@ -31,7 +29,9 @@ export function schemaWriter(): SchemaWriter {
     const { patternProperties, anyOf, ...rest } = plain;
     // Symbols, by which TypeBox knows its own, do not survive a copy by keys.
     const copy: Json = Object.fromEntries(
-      Object.entries(rest).map(([key, value]) => [key, inner(key, value)]),
+      Object.entries(rest)
+        .filter(([key]) => !EDGE_KEYWORDS.has(key))
+        .map(([key, value]) => [key, inner(key, value)]),
     );
     if (isJson(patternProperties)) Object.assign(copy, mapOf(patternProperties));
     if (Array.isArray(anyOf)) Object.assign(copy, choiceOf(anyOf));
@@ -64,6 +64,9 @@ export function schemaWriter(): SchemaWriter {
   };
   return { write, named: written };
 }
+
+/** What only the edge reads of a schema. */
+const EDGE_KEYWORDS: ReadonlySet<string> = new Set(["noValidate", PURPOSE, OPTIONAL_BODY]);
 
 const ANY_TEXT = "^(.*)$";
 

@@ -2,8 +2,8 @@
 // without any other, under a policy that allows nothing else: no inline script, no other host, no frame.
 
 import { fileURLToPath } from "node:url";
+import type { Context } from "../endpoint.ts";
 import { errorResponse, httpError } from "../errors.ts";
-import type { Context } from "../management.ts";
 import { matched } from "./cached.ts";
 
 // Addresses are relative, so that all of it also works below a proxy's path.

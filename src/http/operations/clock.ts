@@ -4,7 +4,8 @@
 import { Type } from "@sinclair/typebox";
 import { CLOCK_OFFSET_MS_MAX } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 
 /** Business time as a node may move it. */
 export interface MovableClock {

@@ -5,7 +5,8 @@ import type { Placement } from "../../runtime/placement/placement.ts";
 import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { answer, endpoint } from "../endpoint.ts";
+import type { ManagementParts } from "../management.ts";
 import { NoQuery } from "../shapes.ts";
 
 export interface ClusterEndpointParts extends ManagementParts {

@@ -1,7 +1,8 @@
 // Rows of what machines and readers of this document ask.
 
 import { Type } from "@sinclair/typebox";
-import { type Content, json, type Rows } from "../openapi/openapi-row.ts";
+import { json, type Rows } from "../openapi/openapi-row.ts";
+import type { Content } from "../operation.ts";
 import { Cluster, MovedClock } from "./schemas.ts";
 
 const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });

@@ -1,8 +1,7 @@
 // The shape of what Root sees of the cluster. Figures and their meaning are the endpoint's own tables.
 
 import { Type } from "@sinclair/typebox";
-import { int, object, oneOf, orNull, string, time } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import { int, namedSchema, object, oneOf, orNull, string, time } from "../schemas.ts";
 import { type Figure, GAUGES, HEALTH } from "./cluster.ts";
 
 const figures = (all: readonly Figure[], description: string) =>

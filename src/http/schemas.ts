@@ -1,8 +1,32 @@
 // Shapes of answers: what more than one family of endpoints answers, and the account. They document and are checked against
 // real answers by the tests; no answer is built or cut by them.
 
-import { type TProperties, Type } from "@sinclair/typebox";
-import { namedSchema } from "./schema-names.ts";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+
+/** Names a schema: the document holds it once, under this name. */
+export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
+
+/** The keyword with what a parameter is for; `description` is the rule that an error repeats. */
+export const PURPOSE = "x-purpose";
+
+/** Says what a parameter of the path or the query is for. */
+export const parameter = <S extends TSchema>(schema: S, purpose: string): S => ({
+  ...schema,
+  [PURPOSE]: purpose,
+});
+
+/** The keyword of a body that may be left out. */
+export const OPTIONAL_BODY = "x-optional-body";
+
+/** Marks the schema of a body that a request may leave out; it is then read as an empty object. */
+export const optionalBody = <S extends TSchema>(schema: S): S => ({ ...schema, [OPTIONAL_BODY]: true });
+
+/** Whether a request may leave out the body of this schema. */
+export const isOptionalBody = (schema: unknown): boolean =>
+  typeof schema === "object" && schema !== null && OPTIONAL_BODY in schema;
+
+/** Marks the schema of an answer, which the compiler and the tests check, and production does not. */
+export const answerOf = <S extends TSchema>(schema: S): S => ({ ...schema, noValidate: true });
 
 /** What an object has in any case. Fields that may be absent are `maybe`. */
 export const object = <P extends TProperties>(properties: P, description?: string) =>
