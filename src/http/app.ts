@@ -4,10 +4,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Refusal } from "../base/errors.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
-import { postUsers } from "./accounts/create-user.ts";
-import { deleteUser } from "./accounts/delete-user.ts";
-import { getUsers } from "./accounts/find-users.ts";
-import { putUser } from "./accounts/update-user.ts";
+import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { type BillParts, getBill, getDescendantsBill } from "./bills/bills.ts";
 import { postConf } from "./configuration/apply-conf.ts";
@@ -103,13 +100,6 @@ const oldRoutes = (
   { method: "GET", path: "/v1/models", handle: getModels(parts) },
   { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
   { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
-  { method: "POST", path: "/x-users", handle: postUsers(parts) },
-  { method: "GET", path: "/x-users", handle: getUsers(parts, "children") },
-  { method: "GET", path: "/x-users/:identifier", handle: getUsers(parts, "children") },
-  { method: "PUT", path: "/x-users/:identifier", handle: putUser(parts) },
-  { method: "DELETE", path: "/x-users/:identifier", handle: deleteUser(parts) },
-  { method: "GET", path: "/x-dna", handle: getUsers(parts, "descendants") },
-  { method: "GET", path: "/x-dna/:identifier", handle: getUsers(parts, "descendants") },
   { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
   { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
   { method: "GET", path: "/dashboard/info", handle: getInfo(parts) },
@@ -215,6 +205,7 @@ function endpointsOf(parts: EndpointParts) {
   // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(errorHandler(parts, served))
+    .use(accounts(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(news(parts) as AnyElysia);
   const fresh = () => servedRoutes(app, parts.servesAdministration);

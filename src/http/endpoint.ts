@@ -18,7 +18,7 @@ import {
 } from "./management.ts";
 import { parseJsonBody, readText, validate } from "./request-body.ts";
 import { apiKeyOf, requestIdOf } from "./request-head.ts";
-import { NoQuery } from "./shapes.ts";
+import { NoQuerySchema } from "./schemas.ts";
 
 /** What a handler gets of a request. */
 export interface Context {
@@ -101,7 +101,7 @@ export function endpoint<B extends TObject, Q extends TObject>(
       const lacks = options.bodyMayLack === true && text.trim() === "";
       const body = options.body && !lacks ? validate(options.body, parseJsonBody(text)) : ({} as Static<B>);
       // Below /v1 what nobody knows passes; elsewhere it would be done without what was meant.
-      const known = options.query ?? (options.xApiKey ? null : (NoQuery as TObject as Q));
+      const known = options.query ?? (options.xApiKey ? null : (NoQuerySchema as TObject as Q));
       const asked = known ? validate(known, given(query), "the query") : ({} as Static<Q>);
       const input = { caller, body, query: asked, params, requestId, request, clientIp, journal: page };
       write = await edge.idempotency.begin({ account: operator, request, body: text });

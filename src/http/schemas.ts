@@ -1,7 +1,8 @@
-// Shapes of answers: what more than one family of endpoints answers, and the account. They document and are checked against
-// real answers by the tests; no answer is built or cut by them.
+// Schemas and pieces of schemas that several families use. The schema of an input validates it, gives its type and documents it;
+// its description is the rule that an error repeats. The schema of an answer gives the handler's type and documents it.
 
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { characters } from "./text-schema.ts";
 
 /** Names a schema: the document holds it once, under this name. */
 export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
@@ -51,9 +52,8 @@ export const map = (value: Parameters<typeof Type.Record>[1]) => Type.Record(Typ
 /** A page of something that is counted, with the list under its own name. */
 export const paged = { total: int, page: int, size: int, has_more: flagSchema };
 
-const rate = Type.Integer({ minimum: 0, description: "0: no limit" });
-const money = Type.Number({ minimum: 0, description: "US dollars; 0: no limit" });
-
+/** A rate limit of an account or model, in an answer. */
+export const rate = Type.Integer({ minimum: 0, description: "0: no limit" });
 export const ModelLimitsSchema = namedSchema(
   "ModelLimits",
   map(
@@ -68,101 +68,80 @@ export const ModelLimitsSchema = namedSchema(
   ),
 );
 
-/** The account record with every field of the specification's table. */
-export const AccountRecordSchema = namedSchema(
-  "Account",
-  object({
-    ID: int,
-    Name: string,
-    Email: string,
-    Alias: string,
-    BillingEmail: string,
-    Balance: usd,
-    Rates: Type.Number({ description: "multiplies every price" }),
-    HardLimit: money,
-    SoftLimit: money,
-    AutoQuota: money,
-    DailyLimit: money,
-    UserLimit: orNull(Type.Integer({ description: "null: no limit; 0: no subaccounts" })),
-    RPM: rate,
-    RPH: rate,
-    RPD: rate,
-    TPM: rate,
-    TPH: rate,
-    TPD: rate,
-    AllowIPs: string,
-    AllowModels: string,
-    AllowLevels: string,
-    Resources: string,
-    ModelLimits: ModelLimitsSchema,
-    ModelMapper: string,
-    QRCode: string,
-    Status: flagSchema,
-    Suspended: flagSchema,
-    Level: int,
-    Role: int,
-    Gear: int,
-    Factor: Type.Number(),
-    Tier: int,
-    LevelMapper: string,
-    DNA: Type.String({ description: "the ids of its ancestors, as .1.2." }),
-    ParentID: orNull(int),
-    CreditUsed: usd,
-    ChargeAmount: usd,
-    XCredit: usd,
-    isOwner: flagSchema,
-    CreatedAt: time,
-    UpdatedAt: time,
-  }),
-);
+const MONEY_MAX = 9_000_000;
 
-const request = {
-  request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
-  model: maybe(string),
-  answered_model: maybe(
-    Type.String({ description: "the model that the provider named in its answer, where it is another" }),
+export const money = (least: number) =>
+  Type.Number({
+    minimum: least,
+    maximum: MONEY_MAX,
+    description: `must be a number of US dollars from ${least} to ${MONEY_MAX}`,
+  });
+
+export const count = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "must be an integer of at least 0; 0 means no limit",
+});
+
+export const textSchema = (most: number, least = 0) =>
+  characters({
+    minLength: least,
+    maxLength: most,
+    description: `must be a text of ${least === 0 ? "at most" : `${least} to`} ${most} characters`,
+  });
+
+/** The query of an endpoint that takes none. */
+export const NoQuerySchema = Type.Object({}, { additionalProperties: false });
+
+/** What may be written as a text or as the object that it stands for; `rule` is what an error repeats. */
+export const textOrObject = (rule: string) =>
+  Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], { description: rule });
+
+/** A page number or size of a query: digits, converted by `pageOf`. */
+export const digits = Type.String({
+  pattern: "^[0-9]{1,30}$",
+  description: "must be an integer of at least 0",
+});
+
+const ratePart = Type.Optional(count);
+
+export const modelLimitsInput = Type.Record(
+  Type.String(),
+  Type.Object(
+    { rpm: ratePart, rph: ratePart, rpd: ratePart, tpm: ratePart, tph: ratePart, tpd: ratePart },
+    { additionalProperties: false },
   ),
-  level: maybe(int),
-  basis: maybe(Type.String({ description: "provider, partial or estimate" })),
-  prompt_tokens: maybe(int),
-  completion_tokens: maybe(int),
-  path: maybe(string),
-  stream: maybe(flagSchema),
-};
-
-const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
-
-const LedgerLine = namedSchema(
-  "LedgerLine",
-  object({
-    id: string,
-    type: oneOf(
-      "grant",
-      "transfer_in",
-      "transfer_out",
-      "refund",
-      "charge",
-      "late_charge",
-      "query_fee",
-      "delete_fee",
-      "expire",
-      "write_off",
-      "auto_quota",
-      "adjust",
-    ),
-    amount: Type.Number({ description: "US dollars, signed from the account's side" }),
-    balance_after: usd,
-    created_at: time,
-    ...request,
-    operation_id: maybe(string),
-    to: maybe(int),
-    from: maybe(orNull(int)),
-    why: maybe(string),
-    by: maybe(int),
-    before: maybe(figures),
-    after: maybe(figures),
-  }),
+  {
+    description: "must map model names to objects of rpm, rph, rpd, tpm, tph, tpd",
+    // A name with a line break is no key of a record: without this its value would pass unseen.
+    additionalProperties: false,
+  },
 );
 
-/** GET /dashboard/ledger and /x-ledger. */
-export const Ledger = namedSchema("Ledger", object({ lines: Type.Array(LedgerLine), ...paged }));
+export const flagField = Type.Boolean({ description: "must be true or false" });
+
+/** No list is so long: a later page is as empty, and its place in the list stays an exact number. */
+const PAGE_MAX = 1_000_000_000_000;
+
+/** `page` and `size` of a query, bounded; 0 of either: no paging. */
+export function pageOf(
+  query: { readonly page?: string; readonly size?: string },
+  defaults: { readonly size: number; readonly most: number },
+): { page: number; size: number } {
+  const page = query.page === undefined ? 1 : Math.min(PAGE_MAX, Number(query.page));
+  const size = query.size === undefined ? defaults.size : Math.min(defaults.most, Number(query.size));
+  return { page, size };
+}
+
+/** Headers of a list of so many; without a page it comes whole. */
+export const pageHeaders = (
+  total: number,
+  paging: { readonly page: number; readonly size: number } | null,
+): Record<string, string> => ({
+  "X-Total-Count": String(total),
+  ...(paging && {
+    "X-Page": String(paging.page),
+    "X-Per-Page": String(paging.size),
+    "X-Total-Pages": String(Math.ceil(total / paging.size)),
+  }),
+});

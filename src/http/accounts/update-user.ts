@@ -22,52 +22,45 @@ import { configurationsAbove } from "../../admin/ancestor-configurations.ts";
 import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
-import { answer, endpoint } from "../endpoint.ts";
 import type { CommandId } from "../idempotency.ts";
-import type { ManagementCaller } from "../management.ts";
-import { accountShape } from "../shapes.ts";
+import type { ManagementCall, ManagementCaller } from "../management.ts";
 import { findAccount } from "./account-lookup.ts";
+import { accountShape } from "./account-shape.ts";
 import { type AccountField, unsettable } from "./permissions.ts";
-import {
-  type Change,
-  givenFields,
-  isShared,
-  type ProfileBasis,
-  profileChange,
-  UserChange,
-} from "./user-fields.ts";
+import type { Change } from "./schemas.ts";
+import { givenFields, isShared, type ProfileBasis, profileChange } from "./user-fields.ts";
 import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
-/** spec: PUT /x-users/{identifier}. Answers the given fields as they now are. */
-export const putUser = (parts: UsersParts) =>
-  endpoint(
-    parts,
-    { who: "any", body: UserChange, action: "update_user" },
-    async ({ caller, body, params, journal, command }) => {
-      const fields = givenFields(body);
-      if (fields.length === 0) {
-        throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
-      }
-      const { record, standing } = await findAccount(parts, caller, params.identifier ?? "", "update");
-      const { profile } = record;
-      journal.about({ type: "user", id: profile.id, dna: profile.dna });
-      const barred = unsettable(standing, fields) ?? incomplete(body);
-      if (barred !== null) throw new RefusedError(barred);
+/** Changes an account. Returns the given fields as they now are. Source: specification, `PUT /x-users/{identifier}`. */
+export async function updateUser(
+  parts: UsersParts,
+  { caller, audit, command }: ManagementCall,
+  identifier: string,
+  body: Change,
+) {
+  const fields = givenFields(body);
+  if (fields.length === 0) {
+    throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
+  }
+  const { record, standing } = await findAccount(parts, caller, identifier, "update");
+  const { profile } = record;
+  audit.about({ type: "user", id: profile.id, dna: profile.dna });
+  const refused = unsettable(standing, fields) ?? incomplete(body);
+  if (refused !== null) throw new RefusedError(refused);
 
-      await check(parts, profile, body);
-      const before = await shapeOf(parts, record);
-      const order = { parts, caller, profile, body, command };
-      await moveCredit(order);
-      await moveBelow(order);
-      await change(order);
-      await adjust(order);
+  await check(parts, profile, body);
+  const before = await shapeOf(parts, record);
+  const order = { parts, caller, profile, body, command };
+  await moveCredit(order);
+  await moveBelow(order);
+  await change(order);
+  await adjust(order);
 
-      const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
-      const updates = shown(await shapeOf(parts, after), body, fields);
-      journal.changed(updates, before);
-      return answer({ Action: "update", User: { ID: profile.id, Name: profile.name, Updates: updates } });
-    },
-  );
+  const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
+  const updates = shown(await shapeOf(parts, after), body, fields);
+  audit.changed(updates, before);
+  return { Action: "update" as const, User: { ID: profile.id, Name: profile.name, Updates: updates } };
+}
 
 /** What of a request makes sense with another field only. */
 function incomplete({ CreditGranted, Days, DNA, ParentID }: Change): Refusal | null {

@@ -1,7 +1,6 @@
-// The fields of PUT /x-users: what each may be, and what it makes of an account's profile. Who may set them is said in
-// permissions.ts; money, moves and lifetime figures are no part of a profile: update-user.ts sees to them.
+// What the fields of PUT /x-users change in the profile of an account. Who may set them is decided in permissions.ts; money,
+// moves and lifetime figures are no part of a profile and belong to update-user.ts.
 
-import { type Static, Type } from "@sinclair/typebox";
 import {
   type AncestorConfigs,
   editOwnMap,
@@ -10,8 +9,9 @@ import {
 } from "../../../actors/account/map-overrides.ts";
 import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
 import type { MapEdits } from "../../../actors/owner/map-edits.ts";
-import { ALIKE, count, flagField, lowerLimits, modelLimitsInput, money, textSchema } from "../shapes.ts";
+import { lowerLimits } from "./account-shape.ts";
 import { type AccountField, FIELDS } from "./permissions.ts";
+import type { Change } from "./schemas.ts";
 import {
   checkedMap,
   readAddresses,
@@ -24,63 +24,6 @@ import {
   wrong,
 } from "./user-lists.ts";
 import { nano } from "./users.ts";
-
-const integer = (least: number, most: number) =>
-  Type.Integer({
-    minimum: least,
-    maximum: most,
-    description: `must be an integer from ${least} to ${most}`,
-  });
-
-const MILLION = 1_000_000;
-const map = Type.Optional(textSchema(131_072));
-
-/** spec: PUT /x-users/{identifier}. */
-export const UserChange = Type.Object(
-  {
-    ...ALIKE,
-    CreditGranted: Type.Optional(money(-9_000_000)),
-    Status: Type.Optional(flagField),
-    Suspended: Type.Optional(flagField),
-    DailyLimit: Type.Optional(money(0)),
-    UserLimit: Type.Optional(
-      Type.Union([count, Type.Null()], {
-        description: "must be an integer of at least 0, or null for no limit",
-      }),
-    ),
-    AllowLevels: Type.Optional(textSchema(8_192)),
-    ModelLimits: Type.Optional(
-      Type.Union([modelLimitsInput, textSchema(131_072)], {
-        description:
-          'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be the JSON text of that, "*", or "-model"',
-      }),
-    ),
-    ModelMapper: map,
-    QRCode: Type.Optional(textSchema(2_048)),
-    Level: Type.Optional(integer(-MILLION, MILLION)),
-    Role: Type.Optional(integer(0, MILLION)),
-    Gear: Type.Optional(integer(1, MILLION)),
-    Tier: Type.Optional(integer(0, MILLION)),
-    Factor: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
-    ),
-    LevelMapper: map,
-    DNA: Type.Optional(
-      Type.String({
-        pattern: "^\\.([0-9]{1,15}\\.)*$",
-        maxLength: 4_096,
-        description: "must be a DNA such as .1.2.",
-      }),
-    ),
-    ParentID: Type.Optional(integer(1, 999_999_999_999_999)),
-    CreditUsed: Type.Optional(money(0)),
-    ChargeAmount: Type.Optional(money(0)),
-    XCredit: Type.Optional(money(0)),
-  } satisfies Record<AccountField, unknown>,
-  { additionalProperties: false },
-);
-
-export type Change = Static<typeof UserChange>;
 
 /** The fields that a request gives, in the order of the table. */
 export const givenFields = (change: Change): AccountField[] =>

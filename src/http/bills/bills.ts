@@ -14,7 +14,7 @@ import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
 import type { CommandId } from "../idempotency.ts";
 import { streamOf } from "../json-stream.ts";
 import type { ManagementParts } from "../management.ts";
-import { textSchema } from "../shapes.ts";
+import { textSchema } from "../schemas.ts";
 import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
 import { BILL_SHAPES } from "./bill-formats.ts";
 import { billText } from "./bill-stream.ts";

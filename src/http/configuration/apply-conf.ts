@@ -20,7 +20,7 @@ import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { textOrObject } from "../shapes.ts";
+import { textOrObject } from "../schemas.ts";
 import { type ConfigurationKey, type Given, KEYS, together, valued } from "./config-fields.ts";
 
 const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));

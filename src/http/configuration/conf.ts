@@ -15,11 +15,11 @@ import { toUsd } from "../../../actors/money.ts";
 import { readLevelViews } from "../../admin/level-membership.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 
 /** spec: GET /x-conf. */
 export const getConf = (parts: ManagementParts) =>
-  endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
+  endpoint(parts, { who: "owner", query: NoQuerySchema }, async ({ caller }) => {
     const { id } = caller.profile;
     const [config, { keys, views }] = await Promise.all([
       parts.system.ask(actorRef.owner(id), "read", {}),

@@ -16,7 +16,7 @@ import {
 import type { ParseResult } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/pricing/price-table.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { money, textOrObject } from "../shapes.ts";
+import { money, textOrObject } from "../schemas.ts";
 import { emailOrNone } from "../text-rules.ts";
 import { characters } from "../text-schema.ts";
 

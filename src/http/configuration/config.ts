@@ -8,7 +8,7 @@ import { RefusedError } from "../../base/errors.ts";
 import type { AuditEntry } from "../audit-log.ts";
 import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
 import type { ManagementCaller, ManagementParts } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 import {
   Configuration,
   type ConfigurationKey,
@@ -23,7 +23,7 @@ export interface ConfigParts extends ManagementParts, Sealing {}
 
 /** spec: GET /x-config. */
 export const getConfig = (parts: ManagementParts) =>
-  endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
+  endpoint(parts, { who: "owner", query: NoQuerySchema }, async ({ caller }) => {
     const { id } = caller.profile;
     const config = await parts.system.ask(actorRef.owner(id), "read", {});
     return answer({ success: true, oid: id, configs: shown(KEY_NAMES, config) });

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
 import type { ManagementParts } from "../management.ts";
-import { digits, pageHeaders, pageOf } from "../shapes.ts";
+import { digits, pageHeaders, pageOf } from "../schemas.ts";
 import { KEY_NAMES, KEYS } from "./config-fields.ts";
 
 export interface HistoryParts extends ManagementParts {

@@ -9,7 +9,7 @@ import { exactUsd } from "../../report/verify/conservation.ts";
 import type { Store } from "../../store/store.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { textOrObject } from "../shapes.ts";
+import { textOrObject } from "../schemas.ts";
 import { readPricing } from "./config-fields.ts";
 
 export interface PreviewParts extends ManagementParts {

@@ -16,44 +16,6 @@ import {
   yesSchema,
 } from "../schemas.ts";
 
-const SecretKey = Type.String({ description: "the new API key; it is shown this once" });
-
-export const AddedAccount = object({
-  Action: Type.Literal("add"),
-  User: object({
-    ID: int,
-    SecretKey,
-    Updates: object({
-      Name: string,
-      Email: string,
-      CreditGranted: usd,
-      Balance: usd,
-      HardLimit: usd,
-      SoftLimit: usd,
-      Status: flagSchema,
-      Level: int,
-      DNA: string,
-    }),
-  }),
-});
-
-export const UpdatedAccount = object({
-  Action: Type.Literal("update"),
-  User: object({
-    ID: int,
-    Name: string,
-    Updates: Type.Record(Type.String(), Type.Unknown(), {
-      description: "the given fields as they now are",
-    }),
-  }),
-});
-
-export const DeletedAccount = object({
-  Action: Type.Literal("delete"),
-  User: object({ ID: int, Name: string, RefundedBalance: usd, TransactionFee: usd }),
-  message: string,
-});
-
 const ProviderKey = namedSchema(
   "ProviderKey",
   object({

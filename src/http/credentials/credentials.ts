@@ -13,7 +13,7 @@ import { findAccount } from "../accounts/account-lookup.ts";
 import type { AuditEntry } from "../audit-log.ts";
 import { type ManagementCaller, type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 import { FreshKeySchema, RootRotationSchema, rotatedSchema, SelfRotationSchema } from "./schemas.ts";
 
 /** What rotations need. */
@@ -27,7 +27,7 @@ export const credentials = (parts: CredentialsParts) =>
     .use(management(parts))
     .get("/x-gkey", () => ({ success: true as const, key: newApiKey() }), {
       access: { role: "any", scope: "read", audit: null },
-      query: NoQuery,
+      query: NoQuerySchema,
       response: FreshKeySchema,
       detail: operation({
         tag: "Dashboard",
@@ -47,7 +47,7 @@ export const credentials = (parts: CredentialsParts) =>
       },
       {
         access: { role: "any", scope: "manage", audit: "rotate_self" },
-        query: NoQuery,
+        query: NoQuerySchema,
         body: SelfRotationSchema,
         response: rotatedSchema("rotate_self"),
         detail: operation({
@@ -70,7 +70,7 @@ export const credentials = (parts: CredentialsParts) =>
       },
       {
         access: { role: "root", scope: "admin", audit: "rotate_root" },
-        query: NoQuery,
+        query: NoQuerySchema,
         body: RootRotationSchema,
         response: rotatedSchema("rotate_root"),
         detail: operation({

@@ -1,8 +1,7 @@
 // Bodies and answers of API key rotation.
 
 import { Type } from "@sinclair/typebox";
-import { answerOf, int, object, string, time, yesSchema } from "../schemas.ts";
-import { textSchema } from "../shapes.ts";
+import { answerOf, int, object, string, textSchema, time, yesSchema } from "../schemas.ts";
 import { characters } from "../text-schema.ts";
 
 const confirm = textSchema(64, 1);

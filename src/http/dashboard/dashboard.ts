@@ -7,7 +7,7 @@ import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementCaller, ManagementParts } from "../management.ts";
-import { balanceOf, NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 
 export interface DashboardParts extends ManagementParts {
   readonly replicas: ConfigCache;
@@ -18,7 +18,7 @@ export const manages = (caller: ManagementCaller): boolean => caller.profile.use
 
 /** spec: GET /dashboard/status. */
 export const getStatus = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) => {
+  endpoint(parts, { who: "any", query: NoQuerySchema }, async ({ caller }) => {
     const { config } = await parts.replicas.lineage(caller.profile.id);
     return answer({
       object: "user_status",
@@ -37,7 +37,7 @@ export const getStatus = (parts: DashboardParts) =>
 
 /** spec: GET /dashboard/x-user-status: the short form. */
 export const getShortStatus = (parts: ManagementParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
+  endpoint(parts, { who: "any", query: NoQuerySchema }, ({ caller }) =>
     answer({
       id: caller.profile.id,
       name: caller.profile.name,
@@ -49,13 +49,13 @@ export const getShortStatus = (parts: ManagementParts) =>
 
 /** spec: GET /dashboard/info and /dashboard/x-user-info. */
 export const getInfo = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
+  endpoint(parts, { who: "any", query: NoQuerySchema }, async ({ caller }) =>
     answer(infoShape(caller, await parts.replicas.maps(caller.profile))),
   );
 
 /** spec: GET /dashboard/live: everything of info, and what was used today and this month (UTC) by model. */
 export const getLive = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
+  endpoint(parts, { who: "any", query: NoQuerySchema }, async ({ caller }) =>
     answer({
       ...infoShape(caller, await parts.replicas.maps(caller.profile)),
       daily_usage: periodShape(caller.today),
@@ -107,6 +107,8 @@ function infoShape(caller: ManagementCaller, maps: EffectiveMaps) {
     model_limits: maps.modelLimits.all(),
   };
 }
+
+const balanceOf = (record: ManagementCaller): number => toUsd(record.balance);
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 

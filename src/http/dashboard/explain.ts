@@ -16,7 +16,7 @@ import type { Store } from "../../store/store.ts";
 import { descendant } from "../accounts/account-lookup.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { textSchema } from "../shapes.ts";
+import { textSchema } from "../schemas.ts";
 
 export interface ExplainParts extends ManagementParts, DryRunParts {
   readonly store: Store;

@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
 import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { digits, pageOf, textSchema } from "../shapes.ts";
+import { digits, pageOf, textSchema } from "../schemas.ts";
 
 export interface LedgerParts extends ManagementParts {
   readonly store: Store;

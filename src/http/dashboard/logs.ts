@@ -8,7 +8,7 @@ import { RefusedError } from "../../base/errors.ts";
 import type { Conditions, Store, Where } from "../../store/store.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { digits, pageOf, textSchema } from "../shapes.ts";
+import { digits, pageOf, textSchema } from "../schemas.ts";
 
 export interface LogsParts extends ManagementParts {
   readonly store: Store;

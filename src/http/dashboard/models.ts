@@ -5,11 +5,11 @@ import type { Price } from "../../../actors/pricing/price.ts";
 import { type CallableModel, callableModels } from "../../gateway/routing/callable-models.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ModelsParts } from "../gateway/models.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 
 /** spec: GET /dashboard/models, in order of name. */
 export const getDashboardModels = (parts: ModelsParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) => {
+  endpoint(parts, { who: "any", query: NoQuerySchema }, async ({ caller }) => {
     const models = await callableModels(parts, caller.profile.id);
     return answer({ models: models.map(modelShape) });
   });

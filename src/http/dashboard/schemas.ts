@@ -2,7 +2,6 @@
 
 import { Type } from "@sinclair/typebox";
 import {
-  AccountRecordSchema,
   flagSchema,
   int,
   ModelLimitsSchema,
@@ -250,5 +249,53 @@ export const QuoteSchema = namedSchema(
   }),
 );
 
-/** GET /x-users and /x-dna, with and without identifier. */
-export const AccountList = Type.Array(AccountRecordSchema);
+const request = {
+  request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
+  model: maybe(string),
+  answered_model: maybe(
+    Type.String({ description: "the model that the provider named in its answer, where it is another" }),
+  ),
+  level: maybe(int),
+  basis: maybe(Type.String({ description: "provider, partial or estimate" })),
+  prompt_tokens: maybe(int),
+  completion_tokens: maybe(int),
+  path: maybe(string),
+  stream: maybe(flagSchema),
+};
+
+const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
+
+const LedgerLine = namedSchema(
+  "LedgerLine",
+  object({
+    id: string,
+    type: oneOf(
+      "grant",
+      "transfer_in",
+      "transfer_out",
+      "refund",
+      "charge",
+      "late_charge",
+      "query_fee",
+      "delete_fee",
+      "expire",
+      "write_off",
+      "auto_quota",
+      "adjust",
+    ),
+    amount: Type.Number({ description: "US dollars, signed from the account's side" }),
+    balance_after: usd,
+    created_at: time,
+    ...request,
+    operation_id: maybe(string),
+    to: maybe(int),
+    from: maybe(orNull(int)),
+    why: maybe(string),
+    by: maybe(int),
+    before: maybe(figures),
+    after: maybe(figures),
+  }),
+);
+
+/** GET /dashboard/ledger and /x-ledger. */
+export const Ledger = namedSchema("Ledger", object({ lines: Type.Array(LedgerLine), ...paged }));

@@ -6,7 +6,7 @@ import { type Quote, type QuoteEndpointParts as Quoting, quote } from "../../gat
 import { findEndpoint } from "../../gateway/endpoints.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { textSchema } from "../shapes.ts";
+import { textSchema } from "../schemas.ts";
 
 export interface QuoteParts extends ManagementParts, Quoting {}
 

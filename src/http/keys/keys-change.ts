@@ -7,7 +7,7 @@ import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape, telling, unseenSecrets } from "../provider-keys/key-view.ts";
 import { KeyUpdate, NewProviderKey } from "../provider-keys/schemas.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 
 export interface KeysParts extends ManagementParts {
   readonly addKey: (key: NewKey) => Promise<AddedKey>;
@@ -69,7 +69,7 @@ export const putKey = (parts: KeysParts) =>
 export const deleteKey = (parts: KeysParts) =>
   endpoint(
     parts,
-    { who: "owner", writes: true, query: NoQuery, action: "delete_key" },
+    { who: "owner", writes: true, query: NoQuerySchema, action: "delete_key" },
     async ({ caller, params, journal }) => {
       const id = keyIdOf(params);
       journal.about({ type: "key", id });

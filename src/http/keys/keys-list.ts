@@ -6,7 +6,7 @@ import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
 import { answer, endpoint, type ManagementAnswer } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
 import { keyIdOf, keyShape } from "../provider-keys/key-view.ts";
-import { digits, pageHeaders, pageOf, textSchema } from "../shapes.ts";
+import { digits, pageHeaders, pageOf, textSchema } from "../schemas.ts";
 
 const level = Type.String({ pattern: "^L?-?[0-9]{1,7}$", description: "must be a Level such as 2 or L2" });
 const paging = { page: Type.Optional(digits), size: Type.Optional(digits) };

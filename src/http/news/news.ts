@@ -15,8 +15,7 @@ import {
   management,
 } from "../management.ts";
 import { operation } from "../operation.ts";
-import { optionalBody } from "../schemas.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema, optionalBody } from "../schemas.ts";
 import { withLineFeeds } from "../text-rules.ts";
 import { type Audience, audienceOf, auditTargetOf } from "./audience.ts";
 import {
@@ -57,7 +56,7 @@ export const news = (parts: NewsParts) =>
     .use(management(parts))
     .post("/x-news", ({ body, call }) => publish(parts, call, { kind: "system" }, body, SYSTEM_DAYS), {
       access: { role: "owner", scope: "admin", audit: "add_news" },
-      query: NoQuery,
+      query: NoQuerySchema,
       body: NewNewsSchema,
       response: AddedNewsSchema,
       detail: operation({
@@ -70,7 +69,7 @@ export const news = (parts: NewsParts) =>
     })
     .delete("/x-news", ({ body, call }) => deleteSystemNews(parts, call, body.id), {
       access: { role: "owner", scope: "admin", audit: "delete_news" },
-      query: NoQuery,
+      query: NoQuerySchema,
       body: optionalBody(DeleteNewsSchema),
       response: DeletedNewsSchema,
       detail: operation({
@@ -92,7 +91,7 @@ export const news = (parts: NewsParts) =>
       {
         access: { role: "any", scope: "manage", audit: "add_news" },
         params: TargetParams,
-        query: NoQuery,
+        query: NoQuerySchema,
         body: NewNewsSchema,
         response: AddedNewsSchema,
         detail: operation({
@@ -108,7 +107,7 @@ export const news = (parts: NewsParts) =>
     .delete("/x-news/:target", ({ params, call }) => deleteTargetedNews(parts, call, params.target), {
       access: { role: "any", scope: "manage", audit: "delete_news" },
       params: TargetParams,
-      query: NoQuery,
+      query: NoQuerySchema,
       response: DeletedNewsSchema,
       detail: operation({
         tag: "Administration",
@@ -125,7 +124,7 @@ export const news = (parts: NewsParts) =>
 const reading = (operationId: string) =>
   ({
     access: { role: "any", scope: "read", audit: null },
-    query: NoQuery,
+    query: NoQuerySchema,
     response: NewsListSchema,
     detail: operation({
       tag: "Dashboard",

@@ -1,8 +1,7 @@
 // Rows of what any account may see and do of itself.
 
 import { BillSchema, Csv } from "../bills/schemas.ts";
-import { Explain, Info, Live, Logs, Models, ShortStatus, Status } from "../dashboard/schemas.ts";
-import { Ledger } from "../schemas.ts";
+import { Explain, Info, Ledger, Live, Logs, Models, ShortStatus, Status } from "../dashboard/schemas.ts";
 import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
 const INFO: EndpointDoc = {

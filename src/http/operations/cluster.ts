@@ -7,7 +7,7 @@ import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementParts } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import { NoQuerySchema } from "../schemas.ts";
 
 export interface ClusterEndpointParts extends ManagementParts {
   readonly placement: Pick<Placement, "node" | "members" | "ownerOf">;
@@ -83,7 +83,7 @@ export const GAUGES: readonly Figure[] = [
 ];
 
 export const getCluster = (parts: ClusterEndpointParts) =>
-  endpoint(parts, { who: "root", query: NoQuery, knownWithinMs: OVERVIEW_MS }, async () => {
+  endpoint(parts, { who: "root", query: NoQuerySchema, knownWithinMs: OVERVIEW_MS }, async () => {
     const { system, placement } = parts;
     const told = new Map((await system.overview(OVERVIEW_MS)).map(({ node, stats }) => [node, stats]));
     const members = placement.members();

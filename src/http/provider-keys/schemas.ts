@@ -4,7 +4,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
 import { SECRET_MIN } from "../../admin/key-secrets.ts";
-import { textSchema } from "../shapes.ts";
+import { textSchema } from "../schemas.ts";
 import { email, visibleText } from "../text-rules.ts";
 
 const SECRET_MAX = 8_192;
