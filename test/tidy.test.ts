@@ -138,11 +138,8 @@ const CIRCLING: Readonly<Record<string, readonly string[]>> = {
     "stored-objects -> routing",
   ],
   "src/http": [
-    "bills -> dashboard",
-    "dashboard -> bills",
     "dashboard -> gateway",
     "gateway -> openapi",
-    "openapi -> bills",
     "openapi -> dashboard",
     "openapi -> gateway",
     "openapi -> operations",

@@ -6,7 +6,7 @@ import type { Refusal } from "../base/errors.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
-import { type BillParts, getBill, getDescendantsBill } from "./bills/bills.ts";
+import { type BillsParts, bills } from "./bills/bills.ts";
 import { postConf } from "./configuration/apply-conf.ts";
 import { getConf } from "./configuration/conf.ts";
 import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
@@ -51,7 +51,7 @@ interface EndpointParts
     CredentialsParts,
     DashboardParts,
     LedgerParts,
-    BillParts,
+    BillsParts,
     V1Parts,
     KeptParts,
     ModelsParts,
@@ -108,8 +108,6 @@ const oldRoutes = (
   { method: "GET", path: "/dashboard/models", handle: getDashboardModels(parts) },
   { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
   { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
-  { method: "GET", path: "/dashboard/bill", handle: getBill(parts) },
-  { method: "GET", path: "/x-bill", handle: getDescendantsBill(parts) },
   { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
   { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
   { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
@@ -206,6 +204,7 @@ function endpointsOf(parts: EndpointParts) {
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(errorHandler(parts, served))
     .use(accounts(parts) as AnyElysia)
+    .use(bills(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(news(parts) as AnyElysia);
   const fresh = () => servedRoutes(app, parts.servesAdministration);

@@ -51,9 +51,11 @@ export async function* jsonArray<T>(
 }
 
 /**
- * Returns the response to a handler's caller whose body is this JSON text. A stream must leave as a response, since
- * Elysia would end a failed one as if it were complete. `T` is what the text stands for, so that the compiler compares
- * it with the schema of the answer.
+ * Returns a handler's answer whose body is this text. A stream must leave as a response, since Elysia would end a failed
+ * one as if it were complete. `T` is what the text stands for, so that the compiler compares it with the schema of the
+ * answer.
  */
-export const jsonResponse = <T>(text: string | ReadableStream): T =>
-  new Response(text, { headers: { "content-type": "application/json" } }) as unknown as T;
+export const rawAnswer = <T>(
+  text: string | ReadableStream,
+  headers: Readonly<Record<string, string>> = { "content-type": "application/json" },
+): T => new Response(text, { headers }) as unknown as T;

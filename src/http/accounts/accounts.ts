@@ -1,7 +1,7 @@
 // `/x-users` and `/x-dna`: the caller's subaccounts. The endpoints are declared here; what each does is in a file of its own.
 
 import { Elysia } from "elysia";
-import { jsonResponse } from "../json-stream.ts";
+import { rawAnswer } from "../json-stream.ts";
 import { management } from "../management.ts";
 import { operation, PAGE_HEADERS } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
@@ -86,7 +86,7 @@ export const accounts = (parts: UsersParts) =>
 /** Answers a list with its page headers; a long one is sent while it is read. */
 function listed(set: { headers: object }, { list, headers }: UserList): AccountShape[] {
   Object.assign(set.headers, headers);
-  return Array.isArray(list) ? list : jsonResponse<AccountShape[]>(list);
+  return Array.isArray(list) ? list : rawAnswer<AccountShape[]>(list);
 }
 
 const READS = { role: "any", scope: "read", audit: null } as const;

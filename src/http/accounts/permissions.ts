@@ -116,6 +116,9 @@ export function relationshipOf(caller: Profile, account: Profile): Relationship 
   return caller.dna.startsWith(dnaBelow(account.dna, account.id)) ? "below" : "apart";
 }
 
+/** Whether an account may have subaccounts, and so the console for their management. */
+export const manages = ({ userLimit }: Pick<Profile, "userLimit">): boolean => userLimit !== 0;
+
 /** May an account of this standing do it? Else the code of the refusal. */
 export const verdict = (act: Act, of: Relationship): Verdict => ACTS[act][of];
 

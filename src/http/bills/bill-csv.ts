@@ -5,7 +5,6 @@
 import { csvText } from "../../report/ledger-export.ts";
 import { type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { answer, type ManagementAnswer } from "../endpoint.ts";
 import type { DateRange } from "./date-range.ts";
 
 const FIGURES: readonly (readonly [string, (figures: UsageFigures) => number | string])[] = [
@@ -59,9 +58,8 @@ export async function* csvByAccount(
   yield line(["total", "", "", ""], total);
 }
 
-/** The answer that a browser saves as a file. */
-export const download = (csv: string | ReadableStream, { from, to }: DateRange): ManagementAnswer =>
-  answer(csv, {
-    "content-type": "text/csv; charset=utf-8",
-    "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,
-  });
+/** Returns the headers by which a browser saves a bill as a file. */
+export const downloadHeaders = ({ from, to }: DateRange): Record<string, string> => ({
+  "content-type": "text/csv; charset=utf-8",
+  "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,
+});

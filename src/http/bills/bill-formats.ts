@@ -17,16 +17,16 @@ export interface BillAnswer {
 
 /** An answer's body but its `usage_users`, by its `object`. */
 export const BILL_SHAPES = {
-  bill_info: ({ bill, fee }: BillAnswer): object => ({
-    object: "bill_info",
+  bill_info: ({ bill, fee }: BillAnswer) => ({
+    object: "bill_info" as const,
     daily_costs: [...bill.days].map(([date, models]) => dayShape(date, models)),
     usage_summary: mapped(bill.models, usageShape),
     ...totalsShape(bill.total),
     token_summary: tokensShape(bill.total),
     query_fee: toUsd(fee),
   }),
-  list: ({ bill, fee }: BillAnswer): object => ({
-    object: "list",
+  list: ({ bill, fee }: BillAnswer) => ({
+    object: "list" as const,
     data: [...bill.days].map(([date, models]) => bucketShape(date, models)),
     total_usage: {
       requests: bill.total.requests,
@@ -40,7 +40,7 @@ export const BILL_SHAPES = {
 };
 
 /** One of `usage_users`, by the same; `all`: the total of the bill. */
-export const USER_SHAPES: Readonly<
+const USER_SHAPES: Readonly<
   Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: UsageFigures) => object>
 > = { bill_info: userShape, list: shortUserShape };
 
@@ -130,5 +130,25 @@ const percent = (part: bigint, all: bigint): number =>
 
 const dollars = (cost: bigint): number => Number(exactUsd(cost));
 
-const mapped = (models: Models, shape: (used: UsageFigures) => object) =>
+const mapped = <T>(models: Models, shape: (used: UsageFigures) => T): Record<string, T> =>
   Object.fromEntries([...models].map(([model, used]) => [model, shape(used)]));
+
+/** So many accounts are written in a millisecond or two. */
+const ACCOUNTS_IN_PIECE = 250;
+
+/**
+ * Writes a bill over accounts as JSON, piece by piece: a hundred thousand accounts never stand in one text, and the event
+ * loop turns between the pieces. `usage_users` comes last.
+ */
+export async function* billText(object: keyof typeof BILL_SHAPES, asked: BillAnswer): AsyncGenerator<string> {
+  const { accounts, total } = asked.bill;
+  yield `${JSON.stringify(BILL_SHAPES[object](asked)).slice(0, -1)},"usage_users":[`;
+  for (let given = 0; given < accounts.length; given += ACCOUNTS_IN_PIECE) {
+    const shapes = accounts
+      .slice(given, given + ACCOUNTS_IN_PIECE)
+      .map((account) => USER_SHAPES[object](account, total));
+    yield `${given === 0 ? "" : ","}${JSON.stringify(shapes).slice(1, -1)}`;
+    await new Promise(setImmediate);
+  }
+  yield "]}";
+}

@@ -7,21 +7,31 @@ import { DAY_MS, dayOf } from "../../../actors/time.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Days } from "../../report/usage-bill.ts";
+import { PURPOSE } from "../schemas.ts";
 
-const day = Type.Optional(
-  Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "must be a day as YYYY-MM-DD" }),
-);
+const day = (purpose: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^\\d{4}-\\d\\d-\\d\\d$",
+      description: "must be a day as YYYY-MM-DD",
+      [PURPOSE]: purpose,
+    }),
+  );
 
 /** The date parameters of a query, with their short names. */
 export const DATES = {
-  date: day,
-  d: day,
-  start: day,
-  s: day,
-  end: day,
-  e: day,
+  date: day("One day, `YYYY-MM-DD`, in UTC."),
+  d: day("The same as `date`."),
+  start: day("The first day; without `end` up to today."),
+  s: day("The same as `start`."),
+  end: day("The last day, included."),
+  e: day("The same as `end`."),
   days: Type.Optional(
-    Type.String({ pattern: "^0*[1-9][0-9]{0,8}$", description: "must be an integer of at least 1" }),
+    Type.String({
+      pattern: "^0*[1-9][0-9]{0,8}$",
+      description: "must be an integer of at least 1",
+      [PURPOSE]: "The last so many days, today included.",
+    }),
   ),
 };
 

@@ -5,6 +5,7 @@ import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charg
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
+import { manages } from "../accounts/permissions.ts";
 import { answer, endpoint } from "../endpoint.ts";
 import type { ManagementCaller, ManagementParts } from "../management.ts";
 import { NoQuerySchema } from "../schemas.ts";
@@ -12,9 +13,6 @@ import { NoQuerySchema } from "../schemas.ts";
 export interface DashboardParts extends ManagementParts {
   readonly replicas: ConfigCache;
 }
-
-/** May this account have subaccounts, and so open the management console? */
-export const manages = (caller: ManagementCaller): boolean => caller.profile.userLimit !== 0;
 
 /** spec: GET /dashboard/status. */
 export const getStatus = (parts: DashboardParts) =>
@@ -30,7 +28,7 @@ export const getStatus = (parts: DashboardParts) =>
       public_key: `pk-${caller.keyHash.slice(0, 16)}`,
       balance: balanceOf(caller),
       user_api_balance: toUsd(config.config.userApiBalance),
-      manage: manages(caller),
+      manage: manages(caller.profile),
       admin: caller.isOwner,
     });
   });

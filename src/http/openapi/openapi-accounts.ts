@@ -1,23 +1,9 @@
 // Rows of the caller's subaccounts: the accounts themselves, their bills and ledgers, and why their requests go where they go.
 
-import { Csv, DescendantBill } from "../bills/schemas.ts";
 import { Explain, Ledger } from "../dashboard/schemas.ts";
-import { BILL_PARAMS } from "./openapi-dashboard.ts";
 import { json, type Rows } from "./openapi-row.ts";
 
 export const ACCOUNT_ROWS: Rows = {
-  "GET /x-bill": {
-    tag: "Accounts",
-    summary: "Get the bill of the caller's descendants",
-    description: "Today where no date is given. Free.",
-    params: {
-      user: "An id (of a deleted account too), a name, an e-mail address, a filter such as `L2` or a DNA path; all descendants where absent.",
-      u: "The same as `user`.",
-      ...BILL_PARAMS,
-    },
-    answers: { ...json(DescendantBill), "text/csv": Csv },
-    refuses: ["missing_parameter", "ambiguous_identifier", "not_manager", "user_not_found"],
-  },
   "GET /x-ledger": {
     tag: "Accounts",
     summary: "List a descendant's ledger lines, newest first",

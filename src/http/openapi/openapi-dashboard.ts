@@ -1,6 +1,5 @@
 // Rows of what any account may see and do of itself.
 
-import { BillSchema, Csv } from "../bills/schemas.ts";
 import { Explain, Info, Ledger, Live, Logs, Models, ShortStatus, Status } from "../dashboard/schemas.ts";
 import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
 
@@ -29,19 +28,6 @@ const STATUS = {
   email: "blue@acme.example",
   balance: 9.87,
   dna: ".1.2.",
-};
-
-/** Parameters of both bills. */
-export const BILL_PARAMS = {
-  date: "One day, `YYYY-MM-DD`, in UTC.",
-  d: "The same as `date`.",
-  start: "The first day; without `end` up to today.",
-  s: "The same as `start`.",
-  end: "The last day, included.",
-  e: "The same as `end`.",
-  days: "The last so many days, today included.",
-  object: "`bill_info`, where absent, or `list`.",
-  format: "`csv`: a download of the same figures.",
 };
 
 export const DASHBOARD_ROWS: Rows = {
@@ -89,15 +75,6 @@ export const DASHBOARD_ROWS: Rows = {
     tag: "Dashboard",
     summary: "Get the account with its use by model, for polling",
     answers: json(Live),
-  },
-  "GET /dashboard/bill": {
-    tag: "Dashboard",
-    summary: "Get the caller's bill",
-    description:
-      "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
-    params: BILL_PARAMS,
-    answers: { ...json(BillSchema), "text/csv": Csv },
-    refuses: ["missing_parameter", "insufficient_balance"],
   },
   "GET /dashboard/ledger": {
     tag: "Dashboard",
