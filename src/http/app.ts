@@ -23,9 +23,6 @@ import { errorHandler, type ServedRoute } from "./error-handler.ts";
 import { errorResponse, httpError } from "./errors.ts";
 import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
 import { postQuote, type QuoteParts } from "./gateway/quote.ts";
-import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
-import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
-import { getKey, getKeys } from "./keys/keys-list.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
 import { type NewsParts, news } from "./news/news.ts";
 import { documentOfAll, getDocument } from "./openapi/openapi.ts";
@@ -34,6 +31,8 @@ import type { DocumentedRoute } from "./operation.ts";
 import { type ClockParts, putClock } from "./operations/clock.ts";
 import { type ClusterEndpointParts, getCluster } from "./operations/cluster.ts";
 import { type Metrics, type Readiness, textResponse } from "./operations/health.ts";
+import type { KeysParts } from "./provider-keys/key-changes.ts";
+import { providerKeys } from "./provider-keys/keys.ts";
 import { clientIp, type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
 import { postGateway, type V1Parts } from "./v1.ts";
 import { type KeptParts, recallResponse } from "./v1-kept.ts";
@@ -42,7 +41,6 @@ import { type KeptParts, recallResponse } from "./v1-kept.ts";
 interface EndpointParts
   extends UsersParts,
     KeysParts,
-    KeyTestParts,
     ConfigParts,
     HistoryParts,
     PreviewParts,
@@ -110,13 +108,6 @@ const oldRoutes = (
   { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
   { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
   { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
-  { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
-  { method: "GET", path: "/x-keys", handle: getKeys(parts), admin: true },
-  { method: "GET", path: "/x-keys/:key", handle: getKey(parts), admin: true },
-  { method: "PUT", path: "/x-keys/:key", handle: putKey(parts), admin: true },
-  { method: "POST", path: "/x-keys/:key", handle: putKey(parts), admin: true },
-  { method: "DELETE", path: "/x-keys/:key", handle: deleteKey(parts), admin: true },
-  { method: "POST", path: "/x-keys/:key/test", handle: postKeyTest(parts), admin: true },
   { method: "GET", path: "/x-config", handle: getConfig(parts), admin: true },
   { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
   { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
@@ -206,7 +197,8 @@ function endpointsOf(parts: EndpointParts) {
     .use(accounts(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
-    .use(news(parts) as AnyElysia);
+    .use(news(parts) as AnyElysia)
+    .use(providerKeys(parts) as AnyElysia);
   const fresh = () => servedRoutes(app, parts.servesAdministration);
   const routes: Route[] = oldRoutes(parts, () => routes, fresh).filter(isThere);
   for (const { method, path, handle } of routes) {

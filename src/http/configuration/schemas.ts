@@ -16,47 +16,6 @@ import {
   yesSchema,
 } from "../schemas.ts";
 
-const ProviderKey = namedSchema(
-  "ProviderKey",
-  object({
-    ID: int,
-    Name: string,
-    Level: int,
-    Provider: string,
-    SecretKey: Type.String({ description: "masked" }),
-    Status: flagSchema,
-    Config: Type.Object({}, { additionalProperties: true }),
-    CreatedAt: time,
-    UpdatedAt: time,
-  }),
-);
-
-export const KeysSchema = object({ success: yesSchema, keys: Type.Array(ProviderKey) });
-const OneKey = object({ success: yesSchema, key: ProviderKey });
-export const KeyOrKeys = Type.Union([OneKey, KeysSchema]);
-
-export const AddedKeySchema = object({
-  success: yesSchema,
-  Action: Type.Literal("add"),
-  key: ProviderKey,
-  LevelMapper: Type.Record(Type.String(), Type.Integer(), {
-    description: "what was added to LEVEL_MAPPER; empty for a provider that is not known",
-  }),
-});
-
-export const TestedKey = object({
-  success: flagSchema,
-  status: Type.Integer({ description: "the provider's; 0: there was no response" }),
-  signal: Type.String({ description: "`ok`, or what is wrong" }),
-  latency_ms: int,
-  url: Type.String({ description: "the address that was called" }),
-  model: string,
-  message: Type.String({ description: "what to do" }),
-});
-
-export const ChangedKey = (action: "update" | "delete") =>
-  object({ success: yesSchema, Action: Type.Literal(action), key: ProviderKey });
-
 /** Maps as objects, limits as a map, prices and texts as they are kept. */
 export const ConfigurationSchema = namedSchema(
   "Configuration",

@@ -1,46 +1,14 @@
 // Rows of an Owner's keys, configuration and news.
 
 import {
-  AddedKeySchema,
   AppliedConf,
-  ChangedKey,
   Conf,
   ConfigurationHistory,
   ConfigurationSchema,
-  KeyOrKeys,
-  KeysSchema,
   PricePreviewSchema,
-  TestedKey,
 } from "../configuration/schemas.ts";
 import { PAGE_HEADERS } from "../operation.ts";
 import { type EndpointDoc, json, type Rows } from "./openapi-row.ts";
-
-const KEY = {
-  ID: 1,
-  Name: "",
-  Level: 1,
-  Provider: "https://api.openai.com/v1",
-  SecretKey: "sk-…abcd",
-  Status: true,
-  Config: {},
-  CreatedAt: "2026-01-01T00:00:00.000Z",
-  UpdatedAt: "2026-01-01T00:00:00.000Z",
-};
-
-const PROVIDER = ["self_referencing_provider", "forbidden_provider_address"];
-
-const UPDATE: EndpointDoc = {
-  tag: "Administration",
-  summary: "Change a provider key",
-  description:
-    "`Config` is merged field by field, null takes a field away, `model_mapping` and `api_versions` are replaced as a " +
-    "whole. A `SecretKey` or `private_key` that equals its mask leaves the secret as it is. `Sleep` false wakes the key.",
-  params: { key: "The key's ID." },
-  asked: { Status: false },
-  answers: json(ChangedKey("update")),
-  answered: { success: true, Action: "update", key: { ...KEY, Status: false } },
-  refuses: [...PROVIDER, "missing_parameter", "key_not_found"],
-};
 
 const CONFIGURE: EndpointDoc = {
   tag: "Administration",
@@ -56,77 +24,6 @@ const CONFIGURE: EndpointDoc = {
 };
 
 export const ADMINISTRATION_ROWS: Rows = {
-  "POST /x-keys": {
-    tag: "Administration",
-    summary: "Add a provider key",
-    description:
-      "Models of a provider that is known are mapped to the key's Level by themselves; `LevelMapper` says which. `Config`: " +
-      "`api_style` belongs to `provider_type` standard, `model_mapping` and `api_versions` to cloud_a; cloud_b needs a " +
-      "project and a location in `base_url` or Provider, `client_email` and `private_key`. `allow_provider_objects` lets requests name containers, files, vector stores and MCP " +
-      "servers of the provider's account, which every account that reaches the key then shares.",
-    asked: { Level: 1, Provider: KEY.Provider, SecretKey: "sk-your-own-provider-key" },
-    answers: json(AddedKeySchema),
-    answered: { success: true, Action: "add", key: KEY, LevelMapper: { "gpt-*": 1 } },
-    refuses: PROVIDER,
-  },
-  "GET /x-keys": {
-    tag: "Administration",
-    summary: "List provider keys",
-    params: {
-      id: "By ID.",
-      level: "By Level, `2` or `L2`.",
-      provider: "By base URL or host.",
-      page: "From 1; 0: all at once.",
-      size: "100 where absent, at most 1000; 0: all at once.",
-    },
-    headers: PAGE_HEADERS,
-    answers: json(KeysSchema),
-    answered: { success: true, keys: [KEY] },
-  },
-  "GET /x-keys/:key": {
-    tag: "Administration",
-    summary: "Get a provider key, or those of a Level or a provider",
-    params: {
-      key: "An ID, a Level as `L<n>`, or a provider's host.",
-      page: "From 1; 0: all at once.",
-      size: "100 where absent, at most 1000; 0: all at once.",
-    },
-    headers: PAGE_HEADERS,
-    answers: json(KeyOrKeys),
-    answered: { success: true, key: KEY },
-    refuses: ["key_not_found"],
-  },
-  "PUT /x-keys/:key": UPDATE,
-  "POST /x-keys/:key": UPDATE,
-  "DELETE /x-keys/:key": {
-    tag: "Administration",
-    summary: "Delete a provider key",
-    params: { key: "The key's ID." },
-    answers: json(ChangedKey("delete")),
-    answered: { success: true, Action: "delete", key: KEY },
-    refuses: ["key_not_found"],
-  },
-  "POST /x-keys/:key/test": {
-    tag: "Administration",
-    summary: "Test a provider key with one tiny real call",
-    description:
-      "Whatever comes of it counts neither for nor against the key, also when it sleeps or is disabled, and is not charged " +
-      "here. Without `model` the cheapest is taken that is known to lead to this key; a name goes to the provider as it " +
-      "is given. One test of a key at a time, eight in all, each of at most 30 seconds.",
-    params: { key: "The key's ID." },
-    asked: { model: "gpt-4o-mini" },
-    answers: json(TestedKey),
-    answered: {
-      success: false,
-      status: 401,
-      signal: "invalid_key",
-      latency_ms: 212,
-      url: "https://api.openai.com/v1/chat/completions",
-      model: "gpt-4o-mini",
-      message: "The provider does not take the key: check SecretKey. (status 401 invalid_api_key)",
-    },
-    refuses: ["missing_parameter", "key_not_found"],
-  },
   "GET /x-config": {
     tag: "Administration",
     summary: "Get the Owner's configuration",

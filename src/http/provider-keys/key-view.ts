@@ -35,9 +35,8 @@ export function unseenSecrets(was: ProviderKey, is: ProviderKey): Readonly<Recor
   );
 }
 
-/** The number in the path. What no key can be called is a key that is not there. */
-export function keyIdOf(params: Readonly<Record<string, string>>): ProviderKeyId {
-  const text = params.key ?? "";
+/** Reads a key's number from a path. Throws `key_not_found` for what no key can be called. */
+export function keyIdOf(text: string): ProviderKeyId {
   if (/^[0-9]{1,15}$/.test(text)) return Number(text) as ProviderKeyId;
   throw new RefusedError({
     code: "key_not_found",
