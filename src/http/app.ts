@@ -7,11 +7,8 @@ import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
-import { postConf } from "./configuration/apply-conf.ts";
-import { getConf } from "./configuration/conf.ts";
-import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
-import { getHistory, type HistoryParts, postRevert } from "./configuration/history.ts";
-import { type PreviewParts, postPreview } from "./configuration/price-preview.ts";
+import type { ConfigurationParts } from "./configuration/config-changes.ts";
+import { configuration } from "./configuration/configuration.ts";
 import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
 import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
 import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard/explain.ts";
@@ -41,9 +38,7 @@ import { type KeptParts, recallResponse } from "./v1-kept.ts";
 interface EndpointParts
   extends UsersParts,
     KeysParts,
-    ConfigParts,
-    HistoryParts,
-    PreviewParts,
+    ConfigurationParts,
     NewsParts,
     LogsParts,
     CredentialsParts,
@@ -108,15 +103,6 @@ const oldRoutes = (
   { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
   { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
   { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
-  { method: "GET", path: "/x-config", handle: getConfig(parts), admin: true },
-  { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
-  { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
-  { method: "DELETE", path: "/x-config", handle: deleteConfig(parts), admin: true },
-  { method: "GET", path: "/x-config/history", handle: getHistory(parts), admin: true },
-  { method: "POST", path: "/x-config/revert", handle: postRevert(parts), admin: true },
-  { method: "POST", path: "/x-config/preview", handle: postPreview(parts), admin: true },
-  { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
-  { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
   { method: "GET", path: "/dashboard/logs", handle: getLogs(parts) },
   { method: "GET", path: "/dashboard/x-user-logs", handle: getLogs(parts) },
   { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
@@ -196,6 +182,7 @@ function endpointsOf(parts: EndpointParts) {
     .onError(errorHandler(parts, served))
     .use(accounts(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
+    .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia);

@@ -1,7 +1,7 @@
 // Schemas and pieces of schemas that several families use. The schema of an input validates it, gives its type and documents it;
 // its description is the rule that an error repeats. The schema of an answer gives the handler's type and documents it.
 
-import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { characters } from "./text-schema.ts";
 
 /** Names a schema: the document holds it once, under this name. */
@@ -44,10 +44,12 @@ export const string = Type.String();
 export const flagSchema = Type.Boolean();
 export const usd = Type.Number({ description: "US dollars" });
 export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
-export const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
-  Type.Union([schema, Type.Null()]);
-export const oneOf = (...values: readonly string[]) => Type.Union(values.map((one) => Type.Literal(one)));
-export const map = (value: Parameters<typeof Type.Record>[1]) => Type.Record(Type.String(), value);
+export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+/** A list that its maker may not change. */
+export const list = <S extends TSchema>(items: S) => Type.Unsafe<readonly Static<S>[]>(Type.Array(items));
+export const oneOf = <const V extends readonly string[]>(...values: V) =>
+  Type.Unsafe<V[number]>(Type.Union(values.map((one) => Type.Literal(one))));
+export const map = <S extends TSchema>(value: S) => Type.Record(Type.String(), value);
 
 /** A page of something that is counted, with the list under its own name. */
 export const paged = { total: int, page: int, size: int, has_more: flagSchema };

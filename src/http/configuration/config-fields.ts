@@ -1,7 +1,6 @@
 // The keys of /x-config: how the value of each is read, and how it is shown, also as it was in an earlier version. A
 // password goes in and never comes out.
 
-import { Type } from "@sinclair/typebox";
 import type { SealedSecret } from "../../../actors/key-pool/provider-key.ts";
 import { fromUsd, toUsd } from "../../../actors/money.ts";
 import type { ConfigChange, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
@@ -16,66 +15,15 @@ import {
 import type { ParseResult } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/pricing/price-table.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { money, textOrObject } from "../schemas.ts";
-import { emailOrNone } from "../text-rules.ts";
-import { characters } from "../text-schema.ts";
+import { ConfigurationBodySchema } from "./schemas.ts";
 
 /** What reading a secret needs. */
 export interface Sealing {
   readonly seal: (secret: string) => SealedSecret;
 }
 
-const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
-
-/** A text of this form; an empty one clears. */
-const word = (most: number, what: string, pattern: string) =>
-  Type.Optional(characters({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
-
-export const Configuration = Type.Object(
-  {
-    MODEL_MAPPER: map,
-    LEVEL_MAPPER: map,
-    SWITCH_OVER: map,
-    MODEL_FAILOVER: map,
-    RESOURCES: Type.Optional(textOrObject("must be paths below /v1/, separated by commas or spaces")),
-    MODEL_LIMITS: Type.Optional(
-      textOrObject("must be an object of limits by model, or the JSON text of one"),
-    ),
-    PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
-    USER_MIN_BALANCE: Type.Optional(money(0)),
-    USER_API_BALANCE: Type.Optional(money(0)),
-    SERVICE_MAIL: Type.Optional(emailOrNone),
-    EMAIL_SMTP: word(253, "the name or address of a mail server", "^[A-Za-z0-9._:\\-\\[\\]]*$"),
-    EMAIL_PORT: Type.Optional(
-      Type.Union(
-        [
-          Type.Integer({ minimum: 1, maximum: 65_535 }),
-          Type.String({
-            pattern:
-              "^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?$",
-          }),
-        ],
-        { description: "must be a port from 1 to 65535, or empty for the usual one" },
-      ),
-    ),
-    EMAIL_AUTH: word(254, "the name of an account, without spaces", "^[^\\s\\x00-\\x1f\\x7f]*$"),
-    EMAIL_PASS: Type.Optional(
-      characters({
-        maxLength: 1_024,
-        description: "must be a text of at most 1024 characters, empty for none",
-      }),
-    ),
-    EMAIL_TLS: Type.Optional(
-      Type.Union([Type.Boolean(), Type.Literal("true"), Type.Literal("false"), Type.Literal("")], {
-        description: "must be true or false",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-export type ConfigurationKey = keyof typeof Configuration.properties;
-export const KEY_NAMES = Object.keys(Configuration.properties) as readonly ConfigurationKey[];
+export type ConfigurationKey = keyof typeof ConfigurationBodySchema.properties;
+export const KEY_NAMES = Object.keys(ConfigurationBodySchema.properties) as readonly ConfigurationKey[];
 
 /** What a value asks for: settings in place of the former ones, and edits of maps. */
 export interface Given {

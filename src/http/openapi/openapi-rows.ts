@@ -3,7 +3,6 @@
 import { PATH_ROWS } from "../gateway/media-endpoint-table.ts";
 import { MACHINE_ROWS } from "../operations/operations.ts";
 import { ACCOUNT_ROWS } from "./openapi-accounts.ts";
-import { ADMINISTRATION_ROWS } from "./openapi-administration.ts";
 import { DASHBOARD_ROWS } from "./openapi-dashboard.ts";
 import { GATEWAY_ROWS } from "./openapi-gateway.ts";
 import type { Rows } from "./openapi-row.ts";
@@ -13,6 +12,5 @@ export const ROWS: Rows = {
   ...PATH_ROWS,
   ...ACCOUNT_ROWS,
   ...DASHBOARD_ROWS,
-  ...ADMINISTRATION_ROWS,
   ...MACHINE_ROWS,
 };
