@@ -138,9 +138,7 @@ const CIRCLING: Readonly<Record<string, readonly string[]>> = {
     "stored-objects -> routing",
   ],
   "src/http": [
-    "dashboard -> gateway",
     "gateway -> openapi",
-    "openapi -> dashboard",
     "openapi -> gateway",
     "openapi -> operations",
     "operations -> openapi",

@@ -10,11 +10,7 @@ import { type BillsParts, bills } from "./bills/bills.ts";
 import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
 import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
-import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
-import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard/explain.ts";
-import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/ledger.ts";
-import { getLogs, type LogsParts } from "./dashboard/logs.ts";
-import { getDashboardModels } from "./dashboard/models.ts";
+import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import type { Context, Endpoint } from "./endpoint.ts";
 import { errorHandler, type ServedRoute } from "./error-handler.ts";
 import { errorResponse, httpError } from "./errors.ts";
@@ -40,16 +36,13 @@ interface EndpointParts
     KeysParts,
     ConfigurationParts,
     NewsParts,
-    LogsParts,
     CredentialsParts,
     DashboardParts,
-    LedgerParts,
     BillsParts,
     V1Parts,
     KeptParts,
     ModelsParts,
     QuoteParts,
-    ExplainParts,
     ClusterEndpointParts,
     ClockParts {
   readonly readiness: Readiness;
@@ -93,18 +86,6 @@ const oldRoutes = (
   { method: "GET", path: "/v1/models", handle: getModels(parts) },
   { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
   { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
-  { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
-  { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
-  { method: "GET", path: "/dashboard/info", handle: getInfo(parts) },
-  { method: "GET", path: "/dashboard/x-user-info", handle: getInfo(parts) },
-  { method: "GET", path: "/dashboard/live", handle: getLive(parts) },
-  { method: "GET", path: "/dashboard/models", handle: getDashboardModels(parts) },
-  { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
-  { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
-  { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
-  { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
-  { method: "GET", path: "/dashboard/logs", handle: getLogs(parts) },
-  { method: "GET", path: "/dashboard/x-user-logs", handle: getLogs(parts) },
   { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
   { method: "PUT", path: "/x-clock", handle: putClock(parts), admin: true, tests: true },
   { method: "GET", path: "/healthz", handle: async () => textResponse("ok") },
@@ -184,6 +165,7 @@ function endpointsOf(parts: EndpointParts) {
     .use(bills(parts) as AnyElysia)
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
+    .use(dashboard(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia);
   const fresh = () => servedRoutes(app, parts.servesAdministration);

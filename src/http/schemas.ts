@@ -2,6 +2,7 @@
 // its description is the rule that an error repeats. The schema of an answer gives the handler's type and documents it.
 
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { RefusedError } from "../base/errors.ts";
 import { characters } from "./text-schema.ts";
 
 /** Names a schema: the document holds it once, under this name. */
@@ -46,7 +47,8 @@ export const usd = Type.Number({ description: "US dollars" });
 export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 /** A list that its maker may not change. */
-export const list = <S extends TSchema>(items: S) => Type.Unsafe<readonly Static<S>[]>(Type.Array(items));
+export const list = <S extends TSchema>(items: S, options: { readonly description?: string } = {}) =>
+  Type.Unsafe<readonly Static<S>[]>(Type.Array(items, options));
 export const oneOf = <const V extends readonly string[]>(...values: V) =>
   Type.Unsafe<V[number]>(Type.Union(values.map((one) => Type.Literal(one))));
 export const map = <S extends TSchema>(value: S) => Type.Record(Type.String(), value);
@@ -133,6 +135,16 @@ export function pageOf(
   const page = query.page === undefined ? 1 : Math.min(PAGE_MAX, Number(query.page));
   const size = query.size === undefined ? defaults.size : Math.min(defaults.most, Number(query.size));
   return { page, size };
+}
+
+/** The same of a list that always comes by pages. Throws `invalid_parameter` for 0. */
+export function positivePageOf(...args: Parameters<typeof pageOf>): { page: number; size: number } {
+  const { page, size } = pageOf(...args);
+  if (page !== 0 && size !== 0) return { page, size };
+  throw new RefusedError({
+    code: "invalid_parameter",
+    message: '"page" and "size" must be at least 1 here.',
+  });
 }
 
 /** Headers of a list of so many; without a page it comes whole. */

@@ -2,15 +2,11 @@
 
 import { PATH_ROWS } from "../gateway/media-endpoint-table.ts";
 import { MACHINE_ROWS } from "../operations/operations.ts";
-import { ACCOUNT_ROWS } from "./openapi-accounts.ts";
-import { DASHBOARD_ROWS } from "./openapi-dashboard.ts";
 import { GATEWAY_ROWS } from "./openapi-gateway.ts";
 import type { Rows } from "./openapi-row.ts";
 
 export const ROWS: Rows = {
   ...GATEWAY_ROWS,
   ...PATH_ROWS,
-  ...ACCOUNT_ROWS,
-  ...DASHBOARD_ROWS,
   ...MACHINE_ROWS,
 };
