@@ -24,7 +24,15 @@ import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditE
 import type { CallLimiter } from "./call-limiter.ts";
 import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
 import { parseJsonBody, readText, refuseRepeatedNames } from "./request-body.ts";
-import { apiKeyOf, clientIp, type HttpListener, isGatewayPath, pathOf, requestIdOf } from "./request-head.ts";
+import {
+  apiKeyOf,
+  clientIpOf,
+  emptyUndecodedParts,
+  type HttpListener,
+  isGatewayPath,
+  pathOf,
+  requestIdOf,
+} from "./request-head.ts";
 import { isOptionalBody } from "./schemas.ts";
 
 /** The listener for which an application is made. */
@@ -120,12 +128,7 @@ export class ManagementCall {
   }
 
   /** Returns the client's address as the trusted proxies state it. */
-  readonly clientIp = (): string =>
-    clientIp(
-      this.parts.listener()?.requestIP(this.request)?.address ?? "",
-      this.request.headers.get("x-forwarded-for"),
-      this.parts.trustProxy,
-    );
+  readonly clientIp = (): string => clientIpOf(this.parts, this.request);
 
   /**
    * Identifies the caller and reads the body. Throws `RefusedError` in the order of contract section 2, and
@@ -200,9 +203,7 @@ export const management = (parts: ManagementParts) =>
           },
           async transform(context) {
             context.body = await context.call!.open(access, bodySchema);
-            // A part of the path that cannot be decoded is null, and names nothing.
-            const params: Record<string, string | null> = context.params;
-            for (const name in params) params[name] ??= "";
+            emptyUndecodedParts(context.params);
           },
           async beforeHandle({ call, set }) {
             const kept = await call!.begin();
