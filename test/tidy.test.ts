@@ -142,8 +142,6 @@ const CIRCLING: Readonly<Record<string, readonly string[]>> = {
     "gateway -> openapi",
     "openapi -> dashboard",
     "openapi -> gateway",
-    "openapi -> operations",
-    "operations -> openapi",
   ],
 };
 

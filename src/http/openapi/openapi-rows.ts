@@ -1,7 +1,6 @@
 // All rows of the document, family by family. An endpoint stands in one of them.
 
 import { PATH_ROWS } from "../gateway/media-endpoint-table.ts";
-import { MACHINE_ROWS } from "../operations/operations.ts";
 import { ACCOUNT_ROWS } from "./openapi-accounts.ts";
 import { ADMINISTRATION_ROWS } from "./openapi-administration.ts";
 import { DASHBOARD_ROWS } from "./openapi-dashboard.ts";
@@ -14,5 +13,4 @@ export const ROWS: Rows = {
   ...ACCOUNT_ROWS,
   ...DASHBOARD_ROWS,
   ...ADMINISTRATION_ROWS,
-  ...MACHINE_ROWS,
 };
