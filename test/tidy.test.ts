@@ -140,8 +140,6 @@ const CIRCLING: Readonly<Record<string, readonly string[]>> = {
   "src/http": [
     "gateway -> openapi",
     "openapi -> gateway",
-    "openapi -> operations",
-    "operations -> openapi",
   ],
 };
 

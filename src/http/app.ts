@@ -2,7 +2,6 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { type AnyElysia, Elysia } from "elysia";
-import type { Refusal } from "../base/errors.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
@@ -13,17 +12,14 @@ import { type CredentialsParts, credentials } from "./credentials/credentials.ts
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import type { Context, Endpoint } from "./endpoint.ts";
 import { errorHandler, type ServedRoute } from "./error-handler.ts";
-import { errorResponse, httpError } from "./errors.ts";
 import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
 import { postQuote, type QuoteParts } from "./gateway/quote.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
 import { type NewsParts, news } from "./news/news.ts";
-import { documentOfAll, getDocument } from "./openapi/openapi.ts";
-import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
+import { documentOfAll } from "./openapi/openapi.ts";
+import { documentation } from "./openapi/swagger-ui.ts";
 import type { DocumentedRoute } from "./operation.ts";
-import { type ClockParts, putClock } from "./operations/clock.ts";
-import { type ClusterEndpointParts, getCluster } from "./operations/cluster.ts";
-import { type Metrics, type Readiness, textResponse } from "./operations/health.ts";
+import { type OperationsParts, operations } from "./operations/operations.ts";
 import type { KeysParts } from "./provider-keys/key-changes.ts";
 import { providerKeys } from "./provider-keys/keys.ts";
 import { clientIp, type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
@@ -43,14 +39,7 @@ interface EndpointParts
     KeptParts,
     ModelsParts,
     QuoteParts,
-    ClusterEndpointParts,
-    ClockParts {
-  readonly readiness: Readiness;
-  readonly metrics: Metrics;
-  readonly trustProxy: readonly string[];
-  /** What keeps this request from the metrics; null: it may read them. */
-  readonly metricsRefusal: (request: Request, ip: () => string) => Promise<Refusal | null>;
-}
+    OperationsParts {}
 
 type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -61,18 +50,11 @@ interface Route {
   readonly handle: Handler;
   /** Answers only on the administration address when there is one. */
   readonly admin?: true;
-  /** There only where business time may be moved. */
-  readonly tests?: true;
   /** Answered before Elysia routes: on the busiest path its copying of each response is a tenth of our own work. */
   readonly direct?: true;
 }
 
-/** `served`: the routes of the listener that is asked for its document. */
-const oldRoutes = (
-  parts: EndpointParts,
-  served: () => readonly Route[] = () => [],
-  fresh: () => readonly DocumentedRoute[] = () => [],
-): Route[] => [
+const oldRoutes = (parts: EndpointParts): Route[] => [
   ...GATEWAY_ENDPOINTS.map((surface): Route => {
     return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
   }),
@@ -86,14 +68,6 @@ const oldRoutes = (
   { method: "GET", path: "/v1/models", handle: getModels(parts) },
   { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
   { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
-  { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
-  { method: "PUT", path: "/x-clock", handle: putClock(parts), admin: true, tests: true },
-  { method: "GET", path: "/healthz", handle: async () => textResponse("ok") },
-  { method: "GET", path: "/readyz", handle: ready(parts) },
-  { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
-  { method: "GET", path: "/openapi.json", handle: getDocument(served, fresh) },
-  { method: "GET", path: "/swagger", handle: getSwagger },
-  { method: "GET", path: "/swagger/:file", handle: getSwaggerFile() },
 ];
 
 /** What Bun's server calls. */
@@ -155,8 +129,7 @@ export const documentOfEverything = (parts: AppParts): Promise<object> =>
 
 /** All endpoints that a listener serves, as one application of Elysia. */
 function endpointsOf(parts: EndpointParts) {
-  const isThere = ({ admin, tests }: Route): boolean =>
-    (parts.servesAdministration || !admin) && (parts.movableClock !== null || !tests);
+  const isServed = ({ admin }: Route): boolean => parts.servesAdministration || !admin;
   const served = (): ServedRoute[] => servedRoutes(app, parts.servesAdministration);
   // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -167,9 +140,12 @@ function endpointsOf(parts: EndpointParts) {
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)
-    .use(providerKeys(parts) as AnyElysia);
-  const fresh = () => servedRoutes(app, parts.servesAdministration);
-  const routes: Route[] = oldRoutes(parts, () => routes, fresh).filter(isThere);
+    .use(providerKeys(parts) as AnyElysia)
+    .use(operations(parts))
+    .use(
+      documentation(() => documentOfAll(routes, servedRoutes(app, parts.servesAdministration))) as AnyElysia,
+    );
+  const routes = oldRoutes(parts).filter(isServed);
   for (const { method, path, handle } of routes) {
     const answer = async ({
       request,
@@ -203,24 +179,5 @@ function contextOf(
         request.headers.get("x-forwarded-for"),
         parts.trustProxy,
       ),
-  };
-}
-
-function ready(parts: AppParts): Handler {
-  return async () => {
-    const reason = await parts.readiness.reason();
-    return reason === null ? textResponse("ready") : textResponse(reason, 503);
-  };
-}
-
-function metrics(parts: AppParts): Handler {
-  return async ({ request, clientIp }) => {
-    const refusal = await parts.metricsRefusal(request, clientIp);
-    if (refusal !== null) {
-      return errorResponse(httpError(refusal), { "x-request-id": requestIdOf(request, parts.random) });
-    }
-    return new Response(await parts.metrics.text(), {
-      headers: { "content-type": parts.metrics.contentType },
-    });
   };
 }

@@ -24,7 +24,15 @@ import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditE
 import type { CallLimiter } from "./call-limiter.ts";
 import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
 import { parseJsonBody, readText, refuseRepeatedNames } from "./request-body.ts";
-import { apiKeyOf, clientIp, type HttpListener, isGatewayPath, pathOf, requestIdOf } from "./request-head.ts";
+import {
+  apiKeyOf,
+  clientIpOf,
+  emptyUndecodedParts,
+  type HttpListener,
+  isGatewayPath,
+  pathOf,
+  requestIdOf,
+} from "./request-head.ts";
 import { isOptionalBody } from "./schemas.ts";
 
 /** The listener for which an application is made. */
@@ -120,12 +128,7 @@ export class ManagementCall {
   }
 
   /** Returns the client's address as the trusted proxies state it. */
-  readonly clientIp = (): string =>
-    clientIp(
-      this.parts.listener()?.requestIP(this.request)?.address ?? "",
-      this.request.headers.get("x-forwarded-for"),
-      this.parts.trustProxy,
-    );
+  readonly clientIp = (): string => clientIpOf(this.parts, this.request);
 
   /**
    * Identifies the caller and reads the body. Throws `RefusedError` in the order of contract section 2, and
@@ -163,18 +166,27 @@ export class ManagementCall {
 
   /** Ends the request with an answer. A repeat did nothing, so it has no line in the operation log. */
   async complete(body: unknown, headers: KeptAnswer["headers"]): Promise<void> {
-    assert(this.#write !== null, "a request is completed before it has begun");
-    const { kept } = this.#write;
-    if (kept !== null) return this.#write.abandon();
-    await this.#write.complete(headers === undefined ? { body } : { body, headers });
-    await this.#audit?.close(null);
+    const [write, audit] = this.#end();
+    assert(write !== null, "a request is completed before it has begun, or twice");
+    if (write.kept !== null) return write.abandon();
+    await write.complete(headers === undefined ? { body } : { body, headers });
+    await audit?.close(null);
   }
 
   /** Ends the request with a refusal, before its response leaves. Never rejects. */
   async fail(refusal: Refusal): Promise<void> {
-    await this.#write?.abandon();
+    const [write, audit] = this.#end();
+    await write?.abandon();
     // A key that was rotated away identifies no operator.
-    if (refusal.code !== INVALID_KEY.code) await this.#audit?.close(refusal);
+    if (refusal.code !== INVALID_KEY.code) await audit?.close(refusal);
+  }
+
+  /** Takes what has to be ended, so that it is ended once. */
+  #end(): [IdempotentWrite | null, AuditCall | null] {
+    const open: [IdempotentWrite | null, AuditCall | null] = [this.#write, this.#audit];
+    this.#write = null;
+    this.#audit = null;
+    return open;
   }
 }
 
@@ -200,9 +212,7 @@ export const management = (parts: ManagementParts) =>
           },
           async transform(context) {
             context.body = await context.call!.open(access, bodySchema);
-            // A part of the path that cannot be decoded is null, and names nothing.
-            const params: Record<string, string | null> = context.params;
-            for (const name in params) params[name] ??= "";
+            emptyUndecodedParts(context.params);
           },
           async beforeHandle({ call, set }) {
             const kept = await call!.begin();

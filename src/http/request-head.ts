@@ -48,3 +48,19 @@ export function clientIp(socket: string, forwarded: string | null, trusted: read
   }
   return socket;
 }
+
+/** Returns the client's address of a request to this listener, as the trusted proxies state it. */
+export const clientIpOf = (
+  parts: { readonly listener: () => HttpListener; readonly trustProxy: readonly string[] },
+  request: Request,
+): string =>
+  clientIp(
+    parts.listener()?.requestIP(request)?.address ?? "",
+    request.headers.get("x-forwarded-for"),
+    parts.trustProxy,
+  );
+
+/** Empties parts of the path that cannot be decoded, which Elysia leaves null: an empty name names nothing. */
+export function emptyUndecodedParts(params: Record<string, string | null>): void {
+  for (const name in params) params[name] ??= "";
+}

@@ -48,7 +48,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
     ...{ system, identify, replicas, upstream, recent, objects, store, clock, random, log, placement },
     ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
-    readiness: createReadiness({ system, store, standing }),
+    readiness: createReadiness({ system, store, localReason: standing }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
     auditLog: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },

@@ -1,12 +1,7 @@
 // All rows of the document, family by family. An endpoint stands in one of them.
 
 import { PATH_ROWS } from "../gateway/media-endpoint-table.ts";
-import { MACHINE_ROWS } from "../operations/operations.ts";
 import { GATEWAY_ROWS } from "./openapi-gateway.ts";
 import type { Rows } from "./openapi-row.ts";
 
-export const ROWS: Rows = {
-  ...GATEWAY_ROWS,
-  ...PATH_ROWS,
-  ...MACHINE_ROWS,
-};
+export const ROWS: Rows = { ...GATEWAY_ROWS, ...PATH_ROWS };

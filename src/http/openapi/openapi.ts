@@ -5,7 +5,6 @@
 import type { TObject } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Content, DocumentedRoute as NewRoute } from "../operation.ts";
-import { matched } from "./cached.ts";
 import { completeDocument, type GeneratedDocument } from "./document.ts";
 import { errorsOf } from "./error-responses.ts";
 import { type AcceptedBody, isRepeatable, type RowRoute } from "./openapi-route.ts";
@@ -219,13 +218,4 @@ async function generate(routes: readonly NewRoute[]): Promise<GeneratedDocument>
   app.use(swagger({ path: "/page", specPath: "/document", excludeStaticFile: false }));
   const answer = await app.handle(new Request("http://localhost/document"));
   return (await answer.json()) as GeneratedDocument;
-}
-
-/** Answers the document of what is served, written once. No key is asked for. */
-export function getDocument(routes: () => readonly RowRoute[], served: () => readonly NewRoute[]) {
-  let text: Promise<string> | null = null;
-  return async ({ request }: { readonly request: Request }): Promise<Response> => {
-    text ??= documentOfAll(routes(), served()).then((document) => JSON.stringify(document));
-    return matched(request, await text, { "content-type": "application/json", "cache-control": "no-cache" });
-  };
 }
