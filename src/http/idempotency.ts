@@ -1,5 +1,5 @@
-// A client's Idempotency-Key on an administrative write: the same request sent again is answered as the first was, a new
-// API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
+// The Idempotency-Key of management writes: the same request sent again is answered as the first was, a new API key included,
+// and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
 //
 // The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once, on whichever nodes: the second
 // waits (write-lock.ts).
@@ -9,11 +9,11 @@
 // between the change and the keeping     nothing: it runs again. A command that moves money carries an id made from
 //                                        account, key and body, so the ledger knows it: what was done is answered as done,
 //                                        and money moves once. An account that was created so gets a fresh API key, since
-//                                        nobody has seen the first. Settings are set to what they are; another provider
-//                                        key or news item may stand beside the first
-// 503, nobody knows                      the same
-// the node died amid the work            as above, once the others know that it did
-// answer kept, response lost             the answer: it is given again
+//                                        no client has seen the first. Settings are set to what they are; another
+//                                        provider key or news item may exist beside the first
+// 503, outcome unknown                   the same
+// the node died during the work          as above, once the others know that it did
+// answer kept, response lost             the kept answer
 // machine lost, newest answers with it   as between the change and the keeping
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
 
@@ -26,10 +26,10 @@ import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
 import { createWriteLocks, type Nodes, type WriteLock } from "./write-lock.ts";
 
-/** The id of what a request does, and when it was first asked for: for commands that move money. */
+/** The id of the command of a request, and when it was first sent: for commands that move money. */
 export interface CommandId {
   readonly id: string;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly bornAt: number;
 }
 
@@ -51,6 +51,7 @@ export interface IdempotentWrite {
   abandon(): Promise<void>;
 }
 
+/** Idempotency of management writes. */
 export interface AdminIdempotency {
   /**
    * Begins a request: waits until no other request with its key runs, and looks for a kept answer. Throws
@@ -60,11 +61,11 @@ export interface AdminIdempotency {
   begin(call: IdempotentCall): Promise<IdempotentWrite>;
 }
 
-/** Where a key is minded, with everything below. */
-const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
+/** Paths, with all below them, whose writes use an Idempotency-Key (contract section 2). */
+const IDEMPOTENT_PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
-/** Answers that are kept for one account. */
+/** Answers that are kept for one account at most. */
 const KEPT_MAX = 10_000;
 
 const NOT_A_KEY: Refusal = {
@@ -78,7 +79,7 @@ const EXPIRED: Refusal = {
     "The request with this Idempotency-Key was done, but its answer cannot be read any more. Look before you repeat it with a new key.",
 };
 
-/** Longer than any write takes. */
+/** Milliseconds that a repeat waits for the first request: longer than any write takes. */
 const WAIT_MS = 60_000;
 const POLL_MS = 50;
 const POLL_MS_MAX = 1_000;
@@ -89,12 +90,14 @@ const STILL_RUNNING: Refusal = {
   retryAfterS: 1,
 };
 
-interface Kept {
+/** A kept answer, as it is sealed in the store. */
+interface StoredAnswer {
   /** Hash of the request. */
   readonly asked: string;
   readonly value: unknown;
 }
 
+/** Creates it over a store; `vault` seals what is kept. */
 export function createAdminIdempotency(parts: {
   store: Store;
   vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
@@ -108,11 +111,11 @@ export function createAdminIdempotency(parts: {
   /** What runs on this node now, by place. */
   const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
 
-  /** null: nothing is kept. */
-  async function find(place: string, asked: string): Promise<Kept | null> {
+  /** Returns null when no answer is kept. */
+  async function find(place: string, asked: string): Promise<StoredAnswer | null> {
     const row = await reading(place, store.answer(place, clock.wall()));
     if (row === null) return null;
-    let kept: Kept;
+    let kept: StoredAnswer;
     try {
       kept = JSON.parse(vault.open(JSON.parse(row.body)));
     } catch (error) {
@@ -123,7 +126,7 @@ export function createAdminIdempotency(parts: {
     return kept;
   }
 
-  async function keep(place: string, account: AccountId, kept: Kept): Promise<void> {
+  async function keep(place: string, account: AccountId, kept: StoredAnswer): Promise<void> {
     const at = clock.wall();
     try {
       const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
@@ -133,7 +136,7 @@ export function createAdminIdempotency(parts: {
     }
   }
 
-  /** The id of the day on which it was first asked; an id that a day ago moved money is not used again. */
+  /** Returns the command id of the day on which the request was first sent. An id that moved money a day ago is not used again. */
   async function commandOf(place: string, asked: string): Promise<CommandId> {
     const now = clock.wall();
     const day = Math.floor(now / DAY_MS);
@@ -148,9 +151,9 @@ export function createAdminIdempotency(parts: {
   async function lockOf(place: string, account: AccountId, asked: string): Promise<WriteLock> {
     const until = clock.mono() + WAIT_MS;
     for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
-      const lock = await reading(place, locks.take(place, account, asked));
-      if ("giveBack" in lock) return lock;
-      if (lock.about !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      const lock = await reading(place, locks.acquire(place, account, asked));
+      if ("release" in lock) return lock;
+      if (lock.heldFor !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
       if (clock.mono() > until) throw new RefusedError(STILL_RUNNING);
       await sleep(clock, waitMs);
     }
@@ -163,7 +166,7 @@ export function createAdminIdempotency(parts: {
   ): Promise<IdempotentWrite> {
     const lock = await lockOf(place, account, asked);
     const release = async () => {
-      await lock.giveBack();
+      await lock.release();
       free();
     };
     try {
@@ -176,7 +179,7 @@ export function createAdminIdempotency(parts: {
       };
       return { command, kept, complete, abandon: release };
     } catch (error) {
-      await lock.giveBack();
+      await lock.release();
       throw error;
     }
   }
@@ -212,11 +215,11 @@ export function createAdminIdempotency(parts: {
 
 const nothing = async (): Promise<void> => {};
 
-/** Whether writes at this path mind an Idempotency-Key. */
+/** Whether writes at this path use an Idempotency-Key. */
 export const isIdempotentPath = (path: string): boolean =>
-  PATHS.some((one) => path === one || path.startsWith(`${one}/`));
+  IDEMPOTENT_PATHS.some((one) => path === one || path.startsWith(`${one}/`));
 
-/** The Idempotency-Key of a write that minds one; null: none. */
+/** Returns the Idempotency-Key of a write that uses one, or null. */
 function keyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key === null || request.method === "GET" || request.method === "HEAD") return null;

@@ -1,7 +1,7 @@
 // What every management, administration and dashboard endpoint does around its handler, as hooks of Elysia: identify the
 // caller, limit how often it calls, read the body, write the operation log, and answer a repeated request as the first.
 //
-//   transform      key → call limiter → audit entry → flags, IP → role → body     so 401 and 403 come before 400
+//   transform      key → call limiter → audit entry → flags, IP → role → body     401 and 403 come before 400
 //   (Elysia)       validation of params, query and body
 //   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
 //   afterHandle    the answer is kept, the audit entry closed
@@ -57,7 +57,7 @@ export interface ManagementParts extends ListenerParts {
   readonly trustProxy: readonly string[];
 }
 
-/** Who may call an endpoint, and what the operation log has of it. */
+/** Access to an endpoint: the caller's role, the key's scope, and its action in the operation log. */
 export interface Access {
   readonly role: "any" | "owner" | "root";
   /** The scope that an API key needs (contract section 8). Until keys have scopes, every key has every scope. */
@@ -66,7 +66,7 @@ export interface Access {
   readonly audit: Action | null;
   /** Milliseconds that the caller's account may take to identify it; if absent, as long as for any command. */
   readonly identifyMs?: number;
-  /** The answer has a price: who cannot pay is refused with 429, as a request to a model is. */
+  /** The answer has a price, so `insufficient_balance` is 429, as for a request to a model. */
   readonly isCharged?: true;
 }
 
@@ -105,13 +105,13 @@ export class ManagementCall {
     return this.#caller;
   }
 
-  /** What the operation log is to say; of an endpoint without `audit` nothing is written. */
+  /** The entry of the operation log. An endpoint whose `audit` is null writes none. */
   get audit(): AuditEntry {
     assert(this.#audit !== null, "the audit entry is not open yet");
     return this.#audit;
   }
 
-  /** For what moves money: a repeat after a crash has the same id, so that nothing moves twice. */
+  /** The id for commands that move money: a repeat after a crash has the same, so that nothing moves twice. */
   get command(): CommandId {
     assert(this.#write !== null, "the request has not begun yet");
     return this.#write.command;
@@ -229,7 +229,7 @@ export const management = (parts: ManagementParts) =>
     })
     .as("scoped");
 
-/** Returns the holder of the key; whether the key is still valid, its account says. */
+/** Returns the holder of a key. Whether the key is still valid is decided by its account. */
 export async function keyHolder(
   { identify }: ManagementParts,
   key: string | null,

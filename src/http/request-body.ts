@@ -1,5 +1,5 @@
-// Bodies in and out: bounded reading, parsing that cannot break on hostile input, checking against a TypeBox schema.
-// A schema is compiled once; the first thing wrong with a value becomes one sentence that names field and rule.
+// Request bodies: bounded reading, parsing that no input breaks, and what an error states about a value that does not fit its
+// schema: field and rule, never the value.
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
@@ -13,7 +13,7 @@ const refuse = (code: ErrorCode, message: string): never => {
   throw new RefusedError({ code, message });
 };
 
-/** The whole body as text, unpacked. Refuses a body larger than `most` bytes without holding it. */
+/** Reads the whole body as text, decompressed. Refuses a body of more than `most` bytes without holding it. */
 export async function readText(request: Request, most: number): Promise<string> {
   if (statedLength(request, most) !== null) return request.text();
   const chunks: Uint8Array[] = [];
@@ -23,6 +23,7 @@ export async function readText(request: Request, most: number): Promise<string> 
 
 const NO_JSON = "The body is not valid JSON. Check quotes, commas and brackets.";
 
+/** Parses a JSON body. Throws `RefusedError` `invalid_json`. */
 export function parseJsonBody(text: string): unknown {
   let value: unknown;
   try {

@@ -11,7 +11,7 @@ export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({
 /** The keyword with what a parameter is for; `description` is the rule that an error repeats. */
 export const PURPOSE = "x-purpose";
 
-/** Says what a parameter of the path or the query is for. */
+/** Adds what a parameter of the path or the query is for. */
 export const parameter = <S extends TSchema>(schema: S, purpose: string): S => ({
   ...schema,
   [PURPOSE]: purpose,
@@ -30,11 +30,11 @@ export const isOptionalBody = (schema: unknown): boolean =>
 /** Marks the schema of an answer, which the compiler and the tests check, and production does not. */
 export const answerOf = <S extends TSchema>(schema: S): S => ({ ...schema, noValidate: true });
 
-/** What an object has in any case. Fields that may be absent are `maybe`. */
+/** An object of an answer. Fields that may be absent are `maybe`. */
 export const object = <P extends TProperties>(properties: P, description?: string) =>
   Type.Object(properties, description === undefined ? {} : { description });
 
-/** An object whose further fields are somebody else's business: a provider's. */
+/** An object with further fields, which a provider defines. */
 export const open = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: true });
 
@@ -53,7 +53,7 @@ export const oneOf = <const V extends readonly string[]>(...values: V) =>
   Type.Unsafe<V[number]>(Type.Union(values.map((one) => Type.Literal(one))));
 export const map = <S extends TSchema>(value: S) => Type.Record(Type.String(), value);
 
-/** A page of something that is counted, with the list under its own name. */
+/** The fields beside a paged list, which has its own name. */
 export const paged = { total: int, page: int, size: int, has_more: flagSchema };
 
 /** A rate limit of an account or model, in an answer. */
@@ -94,14 +94,14 @@ export const textSchema = (most: number, least = 0) =>
     description: `must be a text of ${least === 0 ? "at most" : `${least} to`} ${most} characters`,
   });
 
-/** The query of an endpoint that takes none. */
+/** The query of an endpoint that has no parameters. */
 export const NoQuerySchema = Type.Object({}, { additionalProperties: false });
 
-/** What may be written as a text or as the object that it stands for; `rule` is what an error repeats. */
+/** A text, or the object that it stands for. `rule` is what an error repeats. */
 export const textOrObject = (rule: string) =>
   Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], { description: rule });
 
-/** A page number or size of a query: digits, converted by `pageOf`. */
+/** A page number or size in a query, converted by `pageOf`. Elysia would refuse `?page=2` for an integer. */
 export const digits = Type.String({
   pattern: "^[0-9]{1,30}$",
   description: "must be an integer of at least 0",
@@ -124,10 +124,10 @@ export const modelLimitsInput = Type.Record(
 
 export const flagField = Type.Boolean({ description: "must be true or false" });
 
-/** No list is so long: a later page is as empty, and its place in the list stays an exact number. */
+/** The last page that is told apart: no list is so long, and its position stays an exact number. */
 const PAGE_MAX = 1_000_000_000_000;
 
-/** `page` and `size` of a query, bounded; 0 of either: no paging. */
+/** Returns `page` and `size` of a query within their bounds. 0 for either means that the list is not paged. */
 export function pageOf(
   query: { readonly page?: string; readonly size?: string },
   defaults: { readonly size: number; readonly most: number },
@@ -147,7 +147,7 @@ export function positivePageOf(...args: Parameters<typeof pageOf>): { page: numb
   });
 }
 
-/** Headers of a list of so many; without a page it comes whole. */
+/** Returns the headers of a list with `total` entries. `paging` is null for a list that is not paged. */
 export const pageHeaders = (
   total: number,
   paging: { readonly page: number; readonly size: number } | null,

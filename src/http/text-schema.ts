@@ -1,5 +1,5 @@
-// Texts of a bounded length, as schemas. TypeBox's own strings count the halves of characters; these count characters, as
-// JSON Schema says that a length is counted, and stand in the document like any other string.
+// Schemas of texts whose length counts characters, as JSON Schema defines it. TypeBox's own strings count UTF-16 code units.
+// The document shows them like any other string.
 
 import { FormatRegistry, Kind, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
 import { codePoints, isLonger } from "../../actors/code-points.ts";

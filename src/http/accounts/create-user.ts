@@ -32,8 +32,8 @@ export async function createUser(
     command,
   });
   const { profile } = record;
-  audit.about({ type: "user", id: profile.id, dna: profile.dna });
-  audit.changed({ ...body, CreditGranted: toUsd(amount) });
+  audit.setTarget({ type: "user", id: profile.id, dna: profile.dna });
+  audit.addChanges({ ...body, CreditGranted: toUsd(amount) });
   return {
     Action: "add" as const,
     User: {

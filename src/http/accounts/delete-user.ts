@@ -23,12 +23,12 @@ export async function deleteUser(
     begun === null
       ? (await findAccount(parts, caller, identifier, "delete")).record.profile
       : (await parts.system.ask(actorRef.account(begun), "profile", {})).profile;
-  audit.about({ type: "user", id: profile.id, dna: profile.dna });
+  audit.setTarget({ type: "user", id: profile.id, dna: profile.dna });
   const { name, refunded, fee } = await (begun === null
     ? deleteAccount(parts, { account: profile.id, by: caller.profile.id, recursive, command })
     : finish(parts, begun));
   const figures = { RefundedBalance: toUsd(refunded), TransactionFee: toUsd(fee) };
-  audit.changed({ Name: name, ...figures });
+  audit.addChanges({ Name: name, ...figures });
   return {
     Action: "delete" as const,
     User: { ID: profile.id, Name: name, ...figures },

@@ -1,6 +1,5 @@
-// GET /x-users and /x-dna: the caller's children, or everybody below it; all of them, or whom an identifier names, and of
-// these whom the query leaves. Lists come from the accounts table; one account by id or name tells itself what it is now.
-// Nothing is decided by an account in a list, and none is woken for it.
+// Lists of accounts: the caller's children, or all accounts below it; all of them, or those that an identifier names, restricted by
+// the filters of the query. Lists come from the accounts table and load no actor; one account by id or name is read from its actor.
 
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { spellingsOf } from "../../../actors/account-name.ts";
@@ -14,7 +13,7 @@ import { type AccountShape, accountShape, type Shown, shownOf } from "./account-
 import type { UserFilter, UsersQuery } from "./schemas.ts";
 import type { UsersParts } from "./users.ts";
 
-/** children: direct ones; descendants: theirs too. */
+/** Direct children only, or all descendants. */
 export type Scope = "children" | "descendants";
 
 type Condition = Where<"accounts">;
@@ -27,7 +26,7 @@ const WITHIN: Readonly<Record<Scope, (caller: ManagementCaller["profile"]) => Co
 
 const OPEN: Condition = { field: "closed", is: "=", value: 0 };
 
-/** What each filter asks of an account, several conditions being choices; null: nobody can meet it. */
+/** The condition of each filter. Several conditions are alternatives; null means that no account can match. */
 const FILTERS: Readonly<Record<UserFilter, (value: string) => Condition | readonly Condition[] | null>> = {
   id: conditionOf,
   name: (value) => spellingsOf(value).map((part) => ({ field: "nameLower", is: "has", value: part })),
@@ -82,7 +81,7 @@ const filtersOf = (query: UsersQuery): Filtered[] =>
     return value === undefined || value === "" ? [] : [FILTERS[name](value)];
   });
 
-/** All of it at once; a filter that nobody can meet leaves nobody. At most one filter has choices. */
+/** Combines all filters. One that no account can match matches none. At most one filter has alternatives. */
 function meeting(within: readonly Condition[], filters: readonly Filtered[]): Accounts {
   const where = [...within];
   let anyOf: readonly (readonly Condition[])[] = [[]];
@@ -107,7 +106,7 @@ async function oneOf(
 
 type Paging = Pick<UsersQuery, "page" | "size">;
 
-/** A page from the table, or all of it, a few accounts at a time. */
+/** Returns a page from the table, or all of it, read a few accounts at a time. */
 async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<UserList> {
   const { store, clock } = parts;
   const { page, size } = pageOf(query, PAGE);
@@ -122,13 +121,13 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
   return { list: await streamed(jsonArray(rows, shape)), headers };
 }
 
-/** At once where the configurations above the account are at hand: in a list they are, after the first of a tree. */
+/** Synchronous where the configurations above the account are cached: in a list they are, after the first of a tree. */
 function shapeOf({ replicas }: UsersParts, one: Shown): AccountShape | Promise<AccountShape> {
   const maps = replicas.maps(one.profile);
   return maps instanceof Promise ? maps.then((found) => accountShape(one, found)) : accountShape(one, maps);
 }
 
-/** One page, sought from the nearer end of the list. */
+/** Reads one page, from the nearer end of the list. */
 async function rowsOf(
   store: UsersParts["store"],
   accounts: Accounts,
@@ -141,7 +140,7 @@ async function rowsOf(
   return (await store.find({ ...accounts, order: "id", descending: true, ...behind })).toReversed();
 }
 
-/** The same of accounts that are at hand. */
+/** Returns a page of accounts that are in memory. */
 async function paged(parts: UsersParts, records: readonly AccountRecord[], query: Paging): Promise<UserList> {
   const { page, size } = pageOf(query, PAGE);
   const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));

@@ -25,11 +25,11 @@ import {
 } from "./user-lists.ts";
 import { nano } from "./users.ts";
 
-/** The fields that a request gives, in the order of the table. */
+/** Returns the fields that a request has, in the order of the table. */
 export const givenFields = (change: Change): AccountField[] =>
   (Object.keys(FIELDS) as AccountField[]).filter((field) => change[field] !== undefined);
 
-/** What is not set in the profile by a reader of its own. */
+/** Fields that no reader of their own sets in the profile. */
 type Elsewhere =
   | "CreditGranted"
   | "Days"
@@ -38,7 +38,7 @@ type Elsewhere =
   | "CreditUsed"
   | "ChargeAmount"
   | "XCredit"
-  /** Read together, since one change has one set of limits. */
+  /** Read together, because a change has one set of limits. */
   | "RPM"
   | "RPH"
   | "RPD"
@@ -48,10 +48,10 @@ type Elsewhere =
 
 type ProfileField = Exclude<AccountField, Elsewhere>;
 
-/** What a change is made from. */
+/** What a change of a profile is computed from. */
 export interface ProfileBasis {
   readonly profile: Profile;
-  /** What lies on its maps; null: no field of the change depends on it. */
+  /** The configurations above it; null when no field of the change depends on them. */
   readonly above: AncestorConfigs | null;
 }
 
@@ -88,23 +88,23 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
   Factor: (factor) => ({ factor }),
 };
 
-/** The fields that an account shares with those above it: what lies on them must be known to change them. */
+/** Whether a change has maps that cascades from above change too, so that the configurations above must be known. */
 export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
   ModelMapper !== undefined || ModelLimits !== undefined;
 
-/** The account's own map then, and its stamps. */
+/** Returns the account's own map after the edits, and its stamps. */
 function edited<F extends MapName>(
   { profile, above }: ProfileBasis,
   field: AccountField,
   name: F,
   edits: MapEdits<SharedMaps[F]>,
 ): ProfileChange {
-  if (above === null) throw new Error(`${field} is changed without what lies on it`);
+  if (above === null) throw new Error(`${field} is changed without the configurations above`);
   const { entries, stamps } = editOwnMap(profile, above, name, edits);
   return { [name]: checkedMap(field, entries), stamps };
 }
 
-/** What a request makes of a profile. Refuses invalid_parameter; what depends on the parent is not looked at. */
+/** Returns the change of a profile that a request asks for. Throws `invalid_parameter`; it does not check the parent's rules. */
 export function profileChange(change: Change, basis: ProfileBasis): ProfileChange {
   const limits = lowerLimits(change);
   let { profile } = basis;
@@ -120,7 +120,7 @@ export function profileChange(change: Change, basis: ProfileBasis): ProfileChang
   return Object.keys(limits).length === 0 ? made : { ...made, limits };
 }
 
-/** The address of an image, or none. */
+/** Reads the address of an image, or none. */
 function readAddress(url: string): string {
   const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
   return fit

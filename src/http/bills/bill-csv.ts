@@ -23,7 +23,7 @@ const line = (first: readonly (string | number)[], figures: UsageFigures): strin
 const head = (first: readonly string[]): string =>
   `${[...first, ...FIGURES.map(([name]) => name)].join(",")}\n`;
 
-/** One account's bill. */
+/** Returns the bill of one account as CSV. */
 export function csvOf({ days, total }: Bill): string {
   const rows = [...days].flatMap(([date, models]) =>
     [...models].map(([model, figures]) => line([date, model], figures)),
@@ -38,10 +38,10 @@ export interface AccountRow extends UsageFigures {
   readonly model: string;
 }
 
-/** Written in a millisecond or two. */
+/** So many rows are written in a millisecond or two. */
 const ROWS = 500;
 
-/** A bill over accounts, as its days come. */
+/** Writes a bill over accounts as CSV, while its days are read. */
 export async function* csvByAccount(
   days: AsyncIterable<{ readonly date: string; readonly rows: readonly AccountRow[] }>,
 ): AsyncGenerator<string> {

@@ -1,21 +1,22 @@
-// A bill in the two structures of the specification: B (`bill_info`) and A (`list`). Both are the same figures; money
-// turns into dollars here and nowhere before.
+// A bill in the two structures of the specification: B (`bill_info`) and A (`list`). Both have the same figures; money becomes
+// dollars here and nowhere before.
 //
 // Days without requests are in neither. Days ascend, models go by name, accounts by cost, the dearest first, then by id.
 // Percentages are shares of this bill's totals, 0 to 100, each rounded half up to two decimals on its own: they need
-// not add up to 100. Of nothing, every share is 0.
+// not add up to 100. Every share of nothing is 0.
 
 import { type Nano, toUsd } from "../../../actors/money.ts";
 import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
 
+/** A bill and what it cost. */
 export interface BillAnswer {
   readonly bill: Bill;
   /** What was paid for the answer. */
   readonly fee: Nano;
 }
 
-/** An answer's body but its `usage_users`, by its `object`. */
+/** The bodies of bills without `usage_users`, by their `object`. */
 export const BILL_SHAPES = {
   bill_info: ({ bill, fee }: BillAnswer) => ({
     object: "bill_info" as const,
@@ -39,7 +40,7 @@ export const BILL_SHAPES = {
   }),
 };
 
-/** One of `usage_users`, by the same; `all`: the total of the bill. */
+/** One of `usage_users`, by the same. `all` is the total of the bill. */
 const USER_SHAPES: Readonly<
   Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: UsageFigures) => object>
 > = { bill_info: userShape, list: shortUserShape };

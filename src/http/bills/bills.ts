@@ -1,5 +1,5 @@
-// /dashboard/bill and /x-bill: what the caller, or who is below it, used between two days. The fee of a long bill of
-// one's own is a line of the ledger, taken last: whoever gets no bill pays nothing.
+// `/dashboard/bill` and `/x-bill`: what the caller, or the accounts below it, used between two days. The fee of a long bill of
+// the caller's own is a line of the ledger. It is taken last, so that a failed bill costs nothing.
 
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
@@ -93,7 +93,7 @@ async function ownBill(
   return BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee });
 }
 
-/** Takes the fee, and answers what was paid: Root pays none. Refuses insufficient_balance. */
+/** Takes the fee and returns what was paid; Root pays none. Throws `insufficient_balance`. */
 async function pay(
   { system }: BillsParts,
   account: AccountId,
@@ -130,7 +130,7 @@ async function descendantsBill(
   return rawAnswer(streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO })));
 }
 
-/** The days that there are come first, so that what fails at once is still an error answer. */
+/** Streams the bill of accounts as CSV. It reads the list of days first, so that an early failure is still an error response. */
 async function csvOfDescendants(
   { store, clock }: BillsParts,
   whose: Whose,
@@ -157,7 +157,7 @@ async function csvOfDescendants(
 
 const BUSY_PAUSE_MS = 200;
 
-/** A download that has begun waits for a busy store rather than break off; it ends with its reader. */
+/** Repeats `ask` while the store is busy, so that a download that has begun does not break off. It ends with its reader. */
 async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -169,10 +169,10 @@ async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** No more names are read at once. */
+/** Names that are read at once at most. */
 const NAMES = 500;
 
-/** Who these accounts are, deleted ones too, as far as `names` does not know them yet. */
+/** Adds the names of accounts, deleted ones too, that `names` does not have yet. */
 async function learnNames(store: Store, names: Map<number, string>, ids: readonly number[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id) => !names.has(id));
   for (let i = 0; i < unknown.length; i += NAMES) {

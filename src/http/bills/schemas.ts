@@ -1,4 +1,4 @@
-// Shapes of bills: both structures, for oneself and for all descendants. Every figure is a fold of the ledger.
+// Queries and answers of bills: both structures, for the caller and for its descendants. Every figure is a sum of ledger lines.
 
 import { Type } from "@sinclair/typebox";
 import {

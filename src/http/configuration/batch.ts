@@ -1,6 +1,5 @@
-// POST /x-conf: what is done to an Owner's whole tree at once. All fields are read and checked before anything is done;
-// what they configure is one version; then comes what is done with keys and views. How a cascade reaches every account
-// below is the actors' business (actors/owner/cascade.ts).
+// Batches: what is done to an Owner's whole tree at once. All fields are read and checked before anything is done; what they
+// configure is one version; the acts on keys and views follow. actors/owner/cascade.ts applies cascades to the accounts below.
 
 import type { Static } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
@@ -19,17 +18,17 @@ import type { ParseResult } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { ManagementCall, ManagementParts } from "../management.ts";
-import { type ConfigurationKey, type Given, KEYS, together, valued } from "./config-fields.ts";
+import { type ConfigOrder, type ConfigurationKey, KEYS, together, valued } from "./config-fields.ts";
 import { type AppliedConfSchema, BatchSchema } from "./schemas.ts";
 
 type Field = keyof typeof BatchSchema.properties;
 const FIELDS = Object.keys(BatchSchema.properties) as readonly Field[];
 
-/** A field that configures, and the key of /x-config as which it is shown. */
+/** How a field that configures is read, and the key of /x-config as which it is shown. */
 interface Configures {
-  readonly read: (value: unknown) => Given;
+  readonly read: (value: unknown) => ConfigOrder;
   readonly shownAs: ConfigurationKey;
-  /** It is laid on every account below, too. */
+  /** The cascade by which it also changes every account below. */
   readonly cascades?: keyof Cascades;
 }
 
@@ -64,10 +63,10 @@ const CONFIGURES: Partial<Record<Field, Configures>> = {
   },
 };
 
-/** How long SaveCache may take: longer than the store does for anything but a disk that stalls. */
+/** Milliseconds that SaveCache may take: longer than the store needs unless its disk stalls. */
 const SAVE_MS = 4_000;
 
-/** What a field does when it is true. */
+/** The act of a field that is true. */
 const DOES: Partial<Record<Field, (parts: ManagementParts, owner: AccountId) => Promise<void>>> = {
   LoadKeys: ({ system }, owner) => reloadKeys(system, owner),
   DelKeys: ({ system }, owner) => wakeKeys(system, owner),
@@ -87,7 +86,7 @@ export async function applyBatch(
   body: Static<typeof BatchSchema>,
 ): Promise<Static<typeof AppliedConfSchema>> {
   const { id, dna } = caller.profile;
-  audit.about({ type: "config", id, dna });
+  audit.setTarget({ type: "config", id, dna });
   const given = FIELDS.filter((field) => body[field] !== undefined);
   if (given.length === 0) {
     throw new RefusedError({
@@ -102,14 +101,14 @@ export async function applyBatch(
   const { before, after } = await configure(parts, id, body, given);
   for (const field of given) if (body[field] === true) await DOES[field]?.(parts, id);
   const maps = given.filter((field) => CONFIGURES[field] !== undefined);
-  audit.changed({ ...body, ...mapsOf(maps, after) }, mapsOf(maps, before));
-  // Off or on, one line says who did it.
-  if (body.LogEnable !== undefined) audit.insist();
+  audit.addChanges({ ...body, ...mapsOf(maps, after) }, mapsOf(maps, before));
+  // The act that switches the log is in it, whether it turns it off or on.
+  if (body.LogEnable !== undefined) audit.writeAlways();
   const echo = Object.fromEntries(given.map((field) => [field, String(body[field])]));
   return { success: true, ...echo, ...mapsOf(maps, after) };
 }
 
-/** Makes one version of all that configures, if anything does. */
+/** Makes one version of all fields that configure. Returns nulls when there are none. */
 async function configure(
   { system }: ManagementParts,
   by: AccountId,
@@ -135,7 +134,7 @@ async function configure(
   return { before, after: await system.ask(actorRef.owner(by), "read", {}) };
 }
 
-/** The fields that configure, as this configuration has them. */
+/** Returns the fields that configure, with their values in this configuration. */
 const mapsOf = (fields: readonly Field[], config: OwnerConfig | null): Record<string, unknown> =>
   Object.fromEntries(
     fields.flatMap((field) => {

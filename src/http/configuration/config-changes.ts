@@ -29,7 +29,7 @@ export async function changeConfig(
   body: Static<typeof ConfigurationBodySchema>,
 ) {
   const { id, dna } = call.caller.profile;
-  call.audit.about({ type: "config", id, dna });
+  call.audit.setTarget({ type: "config", id, dna });
   const given = KEY_NAMES.filter((key) => body[key] !== undefined);
   if (given.length === 0) {
     throw new RefusedError({
@@ -43,7 +43,7 @@ export async function changeConfig(
 /** Resets settings. Returns the keys with their defaults. Source: specification, `DELETE /x-config`. */
 export async function resetConfig(parts: ManagementParts, call: ManagementCall, names: readonly string[]) {
   const { id, dna } = call.caller.profile;
-  call.audit.about({ type: "config", id, dna });
+  call.audit.setTarget({ type: "config", id, dna });
   const keys = [...new Set(names)].map(keyOf);
   return configured(parts, call, keys, { change: defaultsOf(keys.map((key) => KEYS[key].field)) });
 }
@@ -69,6 +69,6 @@ async function configured(
   const configs = shown(keys, after);
   // A password's mask does not show whether it changed, so the password is always logged as changed.
   const comparable = keys.filter((key) => key !== "EMAIL_PASS");
-  audit.changed(configs, shown(comparable, before));
+  audit.addChanges(configs, shown(comparable, before));
   return { success: true as const, oid: id, configs };
 }

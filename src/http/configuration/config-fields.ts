@@ -1,5 +1,5 @@
-// The keys of /x-config: how the value of each is read, and how it is shown, also as it was in an earlier version. A
-// password goes in and never comes out.
+// The keys of /x-config: how the value of each is read, and how it is shown, in the present and in earlier versions. A password
+// is never shown.
 
 import type { SealedSecret } from "../../../actors/key-pool/provider-key.ts";
 import { fromUsd, toUsd } from "../../../actors/money.ts";
@@ -22,32 +22,34 @@ export interface Sealing {
   readonly seal: (secret: string) => SealedSecret;
 }
 
+/** A key of /x-config. */
 export type ConfigurationKey = keyof typeof ConfigurationBodySchema.properties;
+/** All keys of /x-config, in the order of its schema. */
 export const KEY_NAMES = Object.keys(ConfigurationBodySchema.properties) as readonly ConfigurationKey[];
 
-/** What a value asks for: settings in place of the former ones, and edits of maps. */
-export interface Given {
+/** What a value changes: settings that replace the former ones, and edits of maps. */
+export interface ConfigOrder {
   readonly change?: ConfigChange;
   readonly edits?: ConfigEdits;
 }
 
-/** One key: the field of the configuration that it stands for, how its value is read and how that field is shown. */
+/** One key: its field of the configuration, and how that is read and shown. */
 export interface Setting {
   readonly field: keyof ConfigChange;
-  /** The schema has checked its kind. Refuses with the key's name and the rule. */
-  readonly read: (value: unknown, parts: Sealing) => Given;
+  /** Reads a value whose kind the schema has checked. Throws `invalid_parameter` with the key's name and the rule. */
+  readonly read: (value: unknown, parts: Sealing) => ConfigOrder;
   readonly show: (value: unknown) => unknown;
 }
 
 function setting<F extends keyof ConfigChange>(
   field: F,
-  read: (value: unknown, parts: Sealing) => Given,
+  read: (value: unknown, parts: Sealing) => ConfigOrder,
   show: (value: OwnerConfig[F]) => unknown,
 ): Setting {
   return { field, read, show: (value) => show(value as OwnerConfig[F]) };
 }
 
-/** Refuses what could not be read; `key` is the name under which it was sent. */
+/** Returns a parsed value, or throws `invalid_parameter`. `key` is the name under which it was sent. */
 export function valued<T>(key: string, parsed: ParseResult<T>): T {
   if (parsed.ok) return parsed.value;
   throw new RefusedError({ code: "invalid_parameter", message: `"${key}": ${parsed.message}.` });
@@ -63,7 +65,7 @@ const mapOf = <F extends MapField>(
   read: (value: unknown) => ParseResult<OwnerConfig[F]>,
 ): Setting => setting(field, (value) => ({ change: { [field]: valued(key, read(value)) } }), asItIs);
 
-/** The override; null: the default prices alone. Refuses invalid_pricing. */
+/** Returns the override of prices, or null for the default prices alone. Throws `invalid_pricing`. */
 export function readPricing(value: unknown): Pricing | null {
   if (value === "") return null;
   const checked = checkPricing(value);
@@ -83,15 +85,16 @@ const balance = (key: string, field: "userMinBalance" | "userApiBalance"): Setti
 const plain = (field: "emailSmtp" | "emailAuth" | "serviceMail"): Setting =>
   setting(field, (value) => ({ change: { [field]: String(value) } }), asItIs);
 
-/** All that is shown of a password: it is too short for its ends to be shown. */
+/** What is shown of a password, which is too short for its ends to be shown. */
 const PASS_MASK = "********";
 
-function readPassword(value: unknown, { seal }: Sealing): Given {
-  // What was shown comes back when somebody saves all that he read: then nothing changes.
+function readPassword(value: unknown, { seal }: Sealing): ConfigOrder {
+  // A client that saves all settings it read sends the mask back, which changes nothing.
   if (value === PASS_MASK) return {};
   return { change: { emailPass: value === "" ? null : seal(String(value)) } };
 }
 
+/** How each key is read and shown. */
 export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   MODEL_MAPPER: mapOf("MODEL_MAPPER", "modelMapper", readModelMapper),
   LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
@@ -123,7 +126,7 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
     (port) => (port === null ? "" : String(port)),
   ),
   EMAIL_AUTH: plain("emailAuth"),
-  // The history says of a password whether there was one: true or false instead of the box that it is sealed in.
+  // In the history a password is true or false, whether there was one, instead of its sealed text.
   EMAIL_PASS: setting("emailPass", readPassword, (pass) => (pass ? PASS_MASK : "")),
   EMAIL_TLS: setting(
     "emailTls",
@@ -132,12 +135,12 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   ),
 };
 
-/** These keys of a configuration, as they are shown. */
+/** Returns these keys of a configuration as they are shown. */
 export const shown = (keys: readonly ConfigurationKey[], config: OwnerConfig): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key, KEYS[key].show(config[KEYS[key].field])]));
 
-/** All that several values ask for, as one change. */
-export const together = (given: readonly Given[]): Required<Given> => ({
+/** Merges what several values change into one change. */
+export const together = (given: readonly ConfigOrder[]): Required<ConfigOrder> => ({
   change: Object.assign({}, ...given.map(({ change }) => change)),
   edits: Object.assign({}, ...given.map(({ edits }) => edits)),
 });

@@ -1,5 +1,5 @@
-// History of the configuration: what each version of an Owner's configuration changed, and the way back
-// to one. Settings are called as /x-config calls them; no secret is in the history, so none can come out of it.
+// The history of an Owner's configuration: what each version changed, and the way back to one. Settings are named as in
+// /x-config. No secret is in the history, so none can come out of it.
 
 import type { Static } from "@sinclair/typebox";
 import { actorRef } from "../../../actors/index.ts";
@@ -39,12 +39,12 @@ export async function revertTo(
   version: number,
 ) {
   const { id, dna } = caller.profile;
-  audit.about({ type: "config", id, dna });
+  audit.setTarget({ type: "config", id, dna });
   const { before, after } = await revertConfiguration(parts, { owner: id, version, by: id });
   const changes = Object.entries(named(changesBetween(before, after)));
   const configs = Object.fromEntries(changes.map(([key, change]) => [key, change.after]));
   const were = Object.fromEntries(changes.map(([key, change]) => [key, change.before]));
-  audit.changed({ version: after.version, ...configs }, { version: before.version, ...were });
+  audit.addChanges({ version: after.version, ...configs }, { version: before.version, ...were });
   return { success: true as const, oid: id, configs };
 }
 
@@ -60,7 +60,7 @@ interface Change {
   readonly after: unknown;
 }
 
-/** Settings that /x-config does not have are in the history all the same. */
+/** Names of settings that are in the history although /x-config does not have them. */
 const BESIDE: Partial<Record<keyof OwnerConfig, string>> = { logEnable: "LOG_ENABLE" };
 
 const CASCADED: Readonly<Record<keyof Cascades, string>> = {
@@ -68,7 +68,7 @@ const CASCADED: Readonly<Record<keyof Cascades, string>> = {
   modelLimits: "CASCADED_MODEL_LIMITS",
 };
 
-/** Changes of fields, under the names and in the shapes of /x-config. */
+/** Returns changes of fields with the names and shapes of /x-config. */
 function named(changes: ConfigRow["changes"]): Record<string, Change> {
   const shown = new Map<string, Change>();
   for (const [field, { before, after }] of Object.entries(changes)) {
@@ -89,7 +89,7 @@ const cascadeChanges = (before: Cascades, after: Cascades): [string, Change][] =
     .filter((map) => !Bun.deepEquals(before[map], after[map]))
     .map((map) => [CASCADED[map], { before: cascadeShape(before[map]), after: cascadeShape(after[map]) }]);
 
-/** Each pattern with what was laid (null: deleted) and by which version; and the version that cleared all before it. */
+/** Returns each pattern with its cascaded value (null when deleted) and version, and the version that cleared all before. */
 const cascadeShape = ({ entries, cleared }: Cascade<unknown>) => ({
   entries: Object.fromEntries(
     Object.entries(entries).map(([pattern, { value, at }]: [string, CascadedEntry<unknown>]) => [

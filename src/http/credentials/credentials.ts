@@ -41,7 +41,7 @@ export const credentials = (parts: CredentialsParts) =>
       "/x-self",
       async ({ body, call }) => {
         const { id, name, dna } = call.caller.profile;
-        call.audit.about({ type: "user", id, dna });
+        call.audit.setTarget({ type: "user", id, dna });
         assertConfirmed(parts, body.confirm, "ROTATE-SELF");
         return rotated(parts, "rotate_self", { id, name, audit: call.audit }, null);
       },
@@ -64,7 +64,7 @@ export const credentials = (parts: CredentialsParts) =>
       "/x-root",
       async ({ body, call }) => {
         const { id, name, dna } = await rotatedAccount(parts, call.caller, body.name);
-        call.audit.about({ type: "user", id, dna });
+        call.audit.setTarget({ type: "user", id, dna });
         assertConfirmed(parts, body.confirm, "ROTATE-ROOT");
         return rotated(parts, "rotate_root", { id, name, audit: call.audit }, body.key ?? null);
       },
@@ -113,7 +113,7 @@ async function rotated<A extends "rotate_self" | "rotate_root">(
   const keyHash = hashKey(key);
   // Somebody may have tried the chosen key before any account had it.
   parts.identify.forget(keyHash);
-  audit.changed({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
+  audit.addChanges({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
   return {
     success: true as const,
     message: "The key is replaced and the old one is dead. The new one is shown only this once.",

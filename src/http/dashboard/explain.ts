@@ -1,5 +1,5 @@
-// GET /dashboard/explain and /x-explain: why requests go where they go, and where one of them went. Provider keys are
-// showsKeys to their Owner only; everybody else sees how many there are of a kind.
+// Explains why requests go where they go, and where one of them went. Provider keys are shown by id to their Owner only; other
+// callers see how many there are of a kind.
 
 import type { Static } from "@sinclair/typebox";
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
@@ -109,7 +109,7 @@ const stateShape = ({ state, reason, until }: Omit<KeyCandidate, "key">) => ({
   ...(until === null ? {} : { until: new Date(until).toISOString() }),
 });
 
-/** How many keys of a Level are in which state, in the order of the candidates; `until` is the soonest of theirs. */
+/** Counts the keys of a Level by state, in the order of the candidates. `until` is the soonest of each group. */
 function counted(candidates: readonly KeyCandidate[]) {
   const alike = Map.groupBy(candidates, ({ model, level, state, reason }) =>
     JSON.stringify([model, level, state, reason]),

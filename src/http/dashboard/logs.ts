@@ -5,7 +5,7 @@ import type { Static } from "@sinclair/typebox";
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Store, Where } from "../../store/store.ts";
-import type { Action, Subject } from "../audit-log.ts";
+import type { Action, AuditTarget } from "../audit-log.ts";
 import type { ManagementCaller } from "../management.ts";
 import { positivePageOf } from "../schemas.ts";
 import type { LogsQuerySchema, LogsSchema } from "./schemas.ts";
@@ -60,7 +60,7 @@ interface StoredLine {
   readonly action: Action;
   readonly operator: number;
   readonly target?: number;
-  readonly targetType: Subject["type"];
+  readonly targetType: AuditTarget["type"];
   readonly status: "success" | "failed";
   readonly details: string;
   readonly ip: string;

@@ -1,6 +1,6 @@
-// News: for everybody below the publisher, for one account, or for the accounts below a place in the tree. Root's system news
-// reach everybody, an Owner's its own tree. Who publishes for others is above them; an item may be deleted by its publisher
-// and by those above the publisher. An expired item is never shown.
+// News: for all accounts below the publisher, for one account, or for the accounts below a place in the tree. Root's system
+// news reach every account, an Owner's its own tree. Publishers are above their audience; an item may be deleted by its
+// publisher and by accounts above the publisher. An expired item is never shown.
 
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
@@ -154,8 +154,8 @@ async function publish(
   };
   await store.putRecords([{ table: "news", id: String(id), body }]);
   const item = itemShape(body);
-  audit.about({ type: "news", id });
-  audit.changed({ title, to: auditTargetOf(audience), expires_at: item.expires_at });
+  audit.setTarget({ type: "news", id });
+  audit.addChanges({ title, to: auditTargetOf(audience), expires_at: item.expires_at });
   return { success: true as const, Action: "add" as const, news: item };
 }
 
@@ -174,10 +174,10 @@ async function deleteSystemNews(
     }
     const own = [is("kind", "system"), is("publisher", caller.profile.id)];
     const deleted = await removeAll(parts, own, undefined);
-    audit.changed({ deleted, of: "everybody" });
+    audit.addChanges({ deleted, of: "everybody" });
     return { ...done, deleted };
   }
-  audit.about({ type: "news", id });
+  audit.setTarget({ type: "news", id });
   const [item] = await parts.store.find({
     ...{ table: "news", where: [is("id", id)], order: "id", limit: 1 },
     anyOf: withdrawable(caller),
@@ -187,7 +187,7 @@ async function deleteSystemNews(
   }
   await parts.store.removeRecords("news", [String(id)]);
   const shown = itemShape(item as unknown as StoredNews);
-  audit.changed({ title: shown.title });
+  audit.addChanges({ title: shown.title });
   return { ...done, news: shown, deleted: 1 };
 }
 
@@ -196,7 +196,7 @@ async function deleteTargetedNews(parts: NewsParts, { caller, audit }: Managemen
   const audience = await audienceOf(parts, caller, target);
   const meant = Object.entries(audience).map(([field, value]) => is(field as keyof Audience, value));
   const deleted = await removeAll(parts, meant, withdrawable(caller));
-  audit.changed({ deleted, of: auditTargetOf(audience) });
+  audit.addChanges({ deleted, of: auditTargetOf(audience) });
   return { success: true as const, Action: "delete" as const, deleted };
 }
 
@@ -204,7 +204,7 @@ type Condition = Where<"news">;
 
 const is = (field: Condition["field"], value: string | number): Condition => ({ field, is: "=", value });
 
-/** What the caller published, and what the accounts below it did. */
+/** Conditions for what the caller, or an account below it, published. */
 const withdrawable = ({ profile: { id, dna } }: ManagementCaller): readonly (readonly Condition[])[] => [
   [is("publisher", id)],
   [{ field: "publisherDna", is: "starts", value: dnaBelow(dna, id) }],

@@ -34,7 +34,7 @@ export async function moveClock(
       message: `"offset_ms": the clock moves forward only, and is ${movableClock.totalMs()} ms ahead already.`,
     });
   }
-  audit.changed({ offset_ms }, { offset_ms: before });
+  audit.addChanges({ offset_ms }, { offset_ms: before });
   return {
     success: true as const,
     offset_ms: movableClock.totalMs(),

@@ -6,7 +6,7 @@ import type { KeyChanges } from "../../admin/change-key.ts";
 import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { ManagementCall, ManagementParts } from "../management.ts";
-import { keyIdOf, keyShape, telling, unseenSecrets } from "./key-view.ts";
+import { auditFieldsOf, keyIdOf, keyShape, unseenSecrets } from "./key-view.ts";
 import { KeyUpdateSchema, type NewProviderKeySchema } from "./schemas.ts";
 
 /** What endpoints of provider keys need. */
@@ -33,8 +33,8 @@ export async function addKey(
     status: body.Status ?? true,
     config,
   });
-  audit.about({ type: "key", id: key.id });
-  audit.changed(telling(key));
+  audit.setTarget({ type: "key", id: key.id });
+  audit.addChanges(auditFieldsOf(key));
   return { success: true as const, Action: "add" as const, key: keyShape(key), LevelMapper: levelMapper };
 }
 
@@ -55,21 +55,21 @@ export async function updateKey(
   const settings = Config === undefined ? undefined : config;
   const change = definedFields({ name, level: Level, provider: Provider, status: Status, config: settings });
   const id = keyIdOf(key);
-  audit.about({ type: "key", id });
+  audit.setTarget({ type: "key", id });
   const wake = Sleep === false;
   const edit = { owner: caller.profile.id, id, change, secret: SecretKey, privateKey, wake };
   const { before, key: after } = await parts.changeKey.edit(edit);
-  audit.changed(telling(after), telling(before));
-  audit.changed({ ...unseenSecrets(before, after), ...(wake ? { Sleep } : {}) });
+  audit.addChanges(auditFieldsOf(after), auditFieldsOf(before));
+  audit.addChanges({ ...unseenSecrets(before, after), ...(wake ? { Sleep } : {}) });
   return { success: true as const, Action: "update" as const, key: keyShape(after) };
 }
 
 /** Deletes a key and returns it as it was. */
 export async function deleteKey(parts: KeysParts, { caller, audit }: ManagementCall, key: string) {
   const id = keyIdOf(key);
-  audit.about({ type: "key", id });
+  audit.setTarget({ type: "key", id });
   const deleted = await parts.changeKey.remove(caller.profile.id, id);
-  audit.changed(telling(deleted));
+  audit.addChanges(auditFieldsOf(deleted));
   return { success: true as const, Action: "delete" as const, key: keyShape(deleted) };
 }
 
