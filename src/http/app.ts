@@ -2,7 +2,6 @@
 // in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
 
 import { type AnyElysia, Elysia } from "elysia";
-import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
@@ -12,8 +11,7 @@ import { type CredentialsParts, credentials } from "./credentials/credentials.ts
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import type { Context, Endpoint } from "./endpoint.ts";
 import { errorHandler, type ServedRoute } from "./error-handler.ts";
-import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
-import { postQuote, type QuoteParts } from "./gateway/quote.ts";
+import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
 import { type NewsParts, news } from "./news/news.ts";
 import { documentOfAll } from "./openapi/openapi.ts";
@@ -23,8 +21,6 @@ import { type OperationsParts, operations } from "./operations/operations.ts";
 import type { KeysParts } from "./provider-keys/key-changes.ts";
 import { providerKeys } from "./provider-keys/keys.ts";
 import { clientIp, type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
-import { postGateway, type V1Parts } from "./v1.ts";
-import { type KeptParts, recallResponse } from "./v1-kept.ts";
 
 /** What all endpoints of a listener need. */
 interface EndpointParts
@@ -35,10 +31,7 @@ interface EndpointParts
     CredentialsParts,
     DashboardParts,
     BillsParts,
-    V1Parts,
-    KeptParts,
-    ModelsParts,
-    QuoteParts,
+    GatewayFamilyParts,
     OperationsParts {}
 
 type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
@@ -50,25 +43,10 @@ interface Route {
   readonly handle: Handler;
   /** Answers only on the administration address when there is one. */
   readonly admin?: true;
-  /** Answered before Elysia routes: on the busiest path its copying of each response is a tenth of our own work. */
-  readonly direct?: true;
 }
 
-const oldRoutes = (parts: EndpointParts): Route[] => [
-  ...GATEWAY_ENDPOINTS.map((surface): Route => {
-    return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
-  }),
-  { method: "GET", path: "/v1/responses/:id", handle: recallResponse(parts, "GET") },
-  { method: "DELETE", path: "/v1/responses/:id", handle: recallResponse(parts, "DELETE") },
-  {
-    method: "GET",
-    path: "/v1/responses/:id/input_items",
-    handle: recallResponse(parts, "GET", "/input_items"),
-  },
-  { method: "GET", path: "/v1/models", handle: getModels(parts) },
-  { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
-  { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
-];
+/** No route is left; the next change removes what serves them. */
+const oldRoutes: readonly Route[] = [];
 
 /** What Bun's server calls. */
 export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
@@ -83,11 +61,8 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   const served = { ...parts, listener: () => listener, servesAdministration: serves === "all" };
   const app = endpointsOf(served);
   app.compile();
-  const direct = new Map(
-    oldRoutes(served)
-      .filter((route) => route.direct)
-      .map((route) => [route.path, route]),
-  );
+  // On the busiest paths Elysia's copying of each response is a tenth of our own work.
+  const direct = forwardingHandlers(served);
   const respond = async (request: Request): Promise<Response> => {
     const response = await app.handle(request);
     // What machines ask (health, metrics) is answered without knowing of requests.
@@ -97,10 +72,8 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
     return response;
   };
   return (request, server) => {
-    const route = direct.get(pathOf(request.url));
-    if (route !== undefined && request.method === route.method) {
-      return route.handle(contextOf(parts, request, server, NOTHING));
-    }
+    const forward = request.method === "POST" ? direct.get(pathOf(request.url)) : undefined;
+    if (forward !== undefined) return forward(request, server);
     listener = server;
     return respond(request);
   };
@@ -125,7 +98,7 @@ export const routesOf = (parts: AppParts): DocumentedRoute[] =>
 
 /** The document of all routes. */
 export const documentOfEverything = (parts: AppParts): Promise<object> =>
-  documentOfAll(oldRoutes(everything(parts)), routesOf(parts));
+  documentOfAll(oldRoutes, routesOf(parts));
 
 /** All endpoints that a listener serves, as one application of Elysia. */
 function endpointsOf(parts: EndpointParts) {
@@ -139,13 +112,14 @@ function endpointsOf(parts: EndpointParts) {
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
+    .use(gateway(parts))
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia)
     .use(operations(parts))
     .use(
       documentation(() => documentOfAll(routes, servedRoutes(app, parts.servesAdministration))) as AnyElysia,
     );
-  const routes = oldRoutes(parts).filter(isServed);
+  const routes = oldRoutes.filter(isServed);
   for (const { method, path, handle } of routes) {
     const answer = async ({
       request,
@@ -160,8 +134,6 @@ function endpointsOf(parts: EndpointParts) {
   }
   return app;
 }
-
-const NOTHING = { params: {}, query: {} };
 
 function contextOf(
   parts: AppParts,

@@ -128,7 +128,7 @@ export class ManagementCall {
   }
 
   /** Returns the client's address as the trusted proxies state it. */
-  readonly clientIp = (): string => clientIpOf(this.parts, this.request);
+  readonly clientIp = (): string => clientIpOf(this.request, this.parts.listener(), this.parts.trustProxy);
 
   /**
    * Identifies the caller and reads the body. Throws `RefusedError` in the order of contract section 2, and

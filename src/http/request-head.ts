@@ -50,15 +50,8 @@ export function clientIp(socket: string, forwarded: string | null, trusted: read
 }
 
 /** Returns the client's address of a request to this listener, as the trusted proxies state it. */
-export const clientIpOf = (
-  parts: { readonly listener: () => HttpListener; readonly trustProxy: readonly string[] },
-  request: Request,
-): string =>
-  clientIp(
-    parts.listener()?.requestIP(request)?.address ?? "",
-    request.headers.get("x-forwarded-for"),
-    parts.trustProxy,
-  );
+export const clientIpOf = (request: Request, listener: HttpListener, trustProxy: readonly string[]): string =>
+  clientIp(listener?.requestIP(request)?.address ?? "", request.headers.get("x-forwarded-for"), trustProxy);
 
 /** Empties parts of the path that cannot be decoded, which Elysia leaves null: an empty name names nothing. */
 export function emptyUndecodedParts(params: Record<string, string | null>): void {

@@ -51,6 +51,17 @@ describe("through the service", () => {
     expect((await fetch(bench.url + path, { method, headers, ...body })).status).toBe(200);
   });
 
+  test("a gateway path with a slash behind it is read by the gateway alone, as without", async () => {
+    for (const body of ["{", { model: 5 }, { model: "bench-model", messages: "none" }]) {
+      const [exact, other] = [
+        await bench.call(user.key, "POST", "/v1/chat/completions", body),
+        await bench.call(user.key, "POST", "/v1/chat/completions/", body),
+      ];
+      properError(exact);
+      expect([other.status, other.body]).toEqual([exact.status, exact.body]);
+    }
+  });
+
   test("HEAD is answered as GET without its body; other methods name those that there are", async () => {
     const head = await bench.call(user.key, "HEAD", "/dashboard/news");
     expect([head.status, head.text]).toEqual([200, ""]);

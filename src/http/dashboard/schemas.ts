@@ -1,6 +1,7 @@
 // Queries and answers of the dashboard: what an account sees of itself, and what its ancestors see of it.
 
 import { Type } from "@sinclair/typebox";
+import { PriceSchema, RefusalSchema } from "../gateway/schemas.ts";
 import {
   answerOf,
   digits,
@@ -146,21 +147,6 @@ const LogLine = namedSchema(
 /** The answer of `GET /dashboard/logs`. */
 export const LogsSchema = answerOf(namedSchema("Logs", object({ logs: Type.Array(LogLine), ...paged })));
 
-/** Price fields of PRICING, and those that only a provider's tier has. */
-const PriceSchema = namedSchema(
-  "Price",
-  Type.Object(
-    {
-      Rates: maybe(Type.Number({ description: "multiplies the others; 1 where absent" })),
-      Sizes: maybe(map(usd)),
-    },
-    {
-      additionalProperties: Type.Number(),
-      description: "US dollars per million tokens; Call and Sizes: per call",
-    },
-  ),
-);
-
 /** The answer of `GET /dashboard/models`. */
 export const ModelsSchema = answerOf(
   namedSchema(
@@ -178,8 +164,6 @@ export const ModelsSchema = answerOf(
     }),
   ),
 );
-
-const refusal = orNull(object({ code: string, message: string }));
 
 const Candidate = object({
   model: string,
@@ -211,7 +195,12 @@ export const ExplainSchema = answerOf(
         }),
       ),
       candidates: Type.Array(Candidate),
-      decision: object({ model: orNull(string), level: orNull(int), admitted: flagSchema, refusal }),
+      decision: object({
+        model: orNull(string),
+        level: orNull(int),
+        admitted: flagSchema,
+        refusal: RefusalSchema,
+      }),
       attempts: maybe(
         Type.Array(
           object({
@@ -251,22 +240,6 @@ export const ExplainSchema = answerOf(
       ),
     }),
   ),
-);
-
-export const QuoteSchema = namedSchema(
-  "Quote",
-  object({
-    object: Type.Literal("quote"),
-    admitted: flagSchema,
-    refusal,
-    model: orNull(string),
-    level: orNull(int),
-    estimated: object({ prompt_tokens: int, max_completion_tokens: int }),
-    hold: usd,
-    cost: object({ min: usd, max: usd }),
-    price: orNull(PriceSchema),
-    multipliers: orNull(object({ model: Type.Number(), rates: Type.Number(), factor: Type.Number() })),
-  }),
 );
 
 const request = {

@@ -146,7 +146,9 @@ function parametersOf(
 ): readonly Json[] {
   const { params, query } = route.hooks;
   const declared = { path: params?.properties ?? {}, query: query?.properties ?? {} };
-  const own = generated.map(({ name, in: place, required }) => {
+  // The plugin has the part that a star stands for twice: by its name in the path, and as the schema's star.
+  const listed = generated.filter(({ name }) => name !== "*");
+  const own = listed.map(({ name, in: place, required }) => {
     const schema = declared[place as "path" | "query"][name as string] ?? WILDCARD;
     const { [PURPOSE]: purpose, ...plain } = schema;
     const description = purpose ?? schema.description ?? params?.properties["*"]?.[PURPOSE];

@@ -103,7 +103,9 @@ const metrics = (parts: OperationsParts) =>
   new Elysia({ normalize: false }).get(
     "/metrics",
     async ({ request }) => {
-      const refusal = await parts.metricsRefusal(request, () => clientIpOf(parts, request));
+      const refusal = await parts.metricsRefusal(request, () =>
+        clientIpOf(request, parts.listener(), parts.trustProxy),
+      );
       if (refusal !== null) throw new RefusedError(refusal);
       const body = await parts.metrics.text();
       return new Response(body, { headers: { "content-type": parts.metrics.contentType } });
