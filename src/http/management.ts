@@ -230,7 +230,7 @@ export const management = (parts: ManagementParts) =>
     .as("scoped");
 
 /** Returns the holder of a key. Whether the key is still valid is decided by its account. */
-export async function keyHolder(
+async function keyHolder(
   { identify }: ManagementParts,
   key: string | null,
   ip: () => string,
@@ -241,7 +241,7 @@ export async function keyHolder(
   return holder;
 }
 
-export async function identified(
+async function identified(
   { system, identify }: ManagementParts,
   { account, keyHash }: KeyHolder,
   request: { readonly ip: string; readonly suspendedToo: boolean },
@@ -257,7 +257,7 @@ export async function identified(
   }
 }
 
-export function authorize(caller: ManagementCaller, role: Access["role"]): void {
+function authorize(caller: ManagementCaller, role: Access["role"]): void {
   if (role === "owner" && !caller.isOwner) {
     throw new RefusedError({ code: "not_owner", message: "Only an Owner may call this endpoint." });
   }

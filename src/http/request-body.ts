@@ -1,8 +1,6 @@
 // Request bodies: bounded reading, parsing that no input breaks, and what an error states about a value that does not fit its
 // schema: field and rule, never the value.
 
-import type { Static, TSchema } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
@@ -36,19 +34,6 @@ export function parseJsonBody(text: string): unknown {
     return refuse("invalid_json", `The body is nested more than ${JSON_DEPTH_MAX} levels deep.`);
   }
   return value;
-}
-
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
-
-/** The value as the schema's type, or a refusal that names the first field at fault. */
-export function validate<S extends TSchema>(schema: S, value: unknown, what = "the body"): Static<S> {
-  let checker = compiled.get(schema);
-  if (checker === undefined) {
-    checker = TypeCompiler.Compile(schema);
-    compiled.set(schema, checker);
-  }
-  if (checker.Check(value)) return value as Static<S>;
-  return refuse(...ruleOf(checker.Errors(value).First(), what));
 }
 
 /** Returns code and message for the first thing wrong with a value. They hold the field and its rule, no value. */

@@ -9,8 +9,6 @@ import { isIdempotentPath } from "../idempotency.ts";
 import type { Access } from "../management.ts";
 import type { DocumentedRoute as Route } from "../operation.ts";
 import { isGatewayPath } from "../request-head.ts";
-import { type AcceptedBody, isRepeatable, type RowRoute } from "./openapi-route.ts";
-import type { EndpointDoc } from "./openapi-row.ts";
 
 type Json = Record<string, unknown>;
 
@@ -79,31 +77,6 @@ function byStatus(
   );
 }
 
-/** Error responses by status. */
-export function errorsOf(route: RowRoute, row: EndpointDoc): Record<string, Json> {
-  const taken = route.handle.takes;
-  const passes = row.passes === true;
-  const asksForModels = passes || taken?.pays === true;
-  const codes = new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]);
-  // A path that reads a body refuses one in a coding that it does not read.
-  const coded: Refusal = { code: "invalid_parameter", message: "", status: 415 };
-  const refusals = [...codes].map((code): Refusal => ({ code: code as ErrorCode, message: "" }));
-  const byStatus = Map.groupBy(
-    (codes.has("body_too_large") ? [...refusals, coded] : refusals)
-      .map(httpError)
-      .map((one) => (asksForModels ? one : asManagement(one))),
-    ({ status }) => status,
-  );
-  const statuses = [...new Set([...byStatus.keys(), ...(passes ? PROVIDERS : [])])].sort((a, b) => a - b);
-  const wrap = route.path.startsWith("/v1/messages") ? messagesShape : shape;
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const own = byStatus.get(status) ?? [];
-      return [String(status), responseOf(status, own, passes && PROVIDERS.includes(status), wrap)];
-    }),
-  );
-}
-
 /** `others`: a provider may say what it likes with this status. */
 function responseOf(
   status: number,
@@ -169,30 +142,3 @@ const SAID: Readonly<Record<number, string>> = {
   503: "Not possible now",
   504: "The provider took too long",
 };
-
-/** What an endpoint refuses because of what it asks for. */
-function commonCodes({ who, body, query, writes, gateway }: AcceptedBody, route: RowRoute): string[] {
-  const changing = body !== undefined || writes === true || gateway === true;
-  return [
-    ...(body === undefined ? [] : ["invalid_json", "invalid_parameter", "body_too_large", ...looked(body)]),
-    ...(query === undefined ? [] : ["invalid_parameter", ...looked(query)]),
-    ...(/[:*]/.test(route.path) ? ["invalid_parameter"] : []),
-    ...(isRepeatable(route) ? ["invalid_parameter", "idempotency_mismatch", "idempotency_expired"] : []),
-    "missing_api_key",
-    "invalid_api_key",
-    "account_disabled",
-    ...(changing ? ["account_suspended"] : []),
-    "ip_not_allowed",
-    ...(gateway === true ? ["path_not_allowed"] : []),
-    ...(who === "owner" ? ["not_owner"] : []),
-    ...(who === "root" ? ["not_root"] : []),
-    "rpm_exceeded",
-    "internal_error",
-    "service_unavailable",
-  ];
-}
-
-const looked = (schema: NonNullable<AcceptedBody["body"]>): string[] => [
-  ...(schema.additionalProperties === false ? ["unknown_field"] : []),
-  ...((schema.required ?? []).length > 0 ? ["missing_parameter"] : []),
-];
