@@ -97,44 +97,56 @@ interface StoredAnswer {
   readonly value: unknown;
 }
 
-/** Creates it over a store; `vault` seals what is kept. */
-export function createAdminIdempotency(parts: {
-  store: Store;
-  vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
-  clock: Clock;
-  random: Random;
-  log: Log;
-  nodes: Nodes;
-}): AdminIdempotency {
-  const { store, vault, clock, random, log } = parts;
+/** What keeping answers needs; `vault` seals them. */
+interface KeepingParts {
+  readonly store: Store;
+  readonly vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Reads and writes kept answers. Throws `UnavailableError` when the store does not answer a read. */
+function keptAnswers({ store, vault, clock, log }: KeepingParts) {
+  return {
+    /** Returns null when no answer is kept. */
+    async find(place: string, asked: string): Promise<StoredAnswer | null> {
+      const row = await reading(place, store.answer(place, clock.wall()));
+      if (row === null) return null;
+      let kept: StoredAnswer;
+      try {
+        kept = JSON.parse(vault.open(JSON.parse(row.body)));
+      } catch (error) {
+        log("warn", "answer_unreadable", { account: row.account, error: String(error) });
+        throw new RefusedError(EXPIRED);
+      }
+      if (kept.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      return kept;
+    },
+
+    async keep(place: string, account: AccountId, kept: StoredAnswer): Promise<void> {
+      const at = clock.wall();
+      try {
+        const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
+        await store.keepAnswer(
+          { id: place, account, kind: "admin", at, until: at + KEPT_MS, body },
+          KEPT_MAX,
+        );
+      } catch (error) {
+        log("warn", "answer_not_kept", { account, error: String(error) });
+      }
+    },
+  };
+}
+
+/** Creates the idempotency of management writes over a store. */
+export function createAdminIdempotency(
+  parts: KeepingParts & { readonly random: Random; readonly nodes: Nodes },
+): AdminIdempotency {
+  const { store, clock, random } = parts;
+  const answers = keptAnswers(parts);
   const locks = createWriteLocks({ store, clock, random, ...parts.nodes });
   /** What runs on this node now, by place. */
   const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
-
-  /** Returns null when no answer is kept. */
-  async function find(place: string, asked: string): Promise<StoredAnswer | null> {
-    const row = await reading(place, store.answer(place, clock.wall()));
-    if (row === null) return null;
-    let kept: StoredAnswer;
-    try {
-      kept = JSON.parse(vault.open(JSON.parse(row.body)));
-    } catch (error) {
-      log("warn", "answer_unreadable", { account: row.account, error: String(error) });
-      throw new RefusedError(EXPIRED);
-    }
-    if (kept.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
-    return kept;
-  }
-
-  async function keep(place: string, account: AccountId, kept: StoredAnswer): Promise<void> {
-    const at = clock.wall();
-    try {
-      const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
-      await store.keepAnswer({ id: place, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MAX);
-    } catch (error) {
-      log("warn", "answer_not_kept", { account, error: String(error) });
-    }
-  }
 
   /** Returns the command id of the day on which the request was first sent. An id that moved money a day ago is not used again. */
   async function commandOf(place: string, asked: string): Promise<CommandId> {
@@ -170,11 +182,11 @@ export function createAdminIdempotency(parts: {
       free();
     };
     try {
-      const found = await find(place, asked);
+      const found = await answers.find(place, asked);
       const kept = found && { answer: found.value };
       const command = kept === null ? await commandOf(place, asked) : fresh();
       const complete = async (answer: unknown) => {
-        await keep(place, account, { asked, value: answer });
+        await answers.keep(place, account, { asked, value: answer });
         await release();
       };
       return { command, kept, complete, abandon: release };
