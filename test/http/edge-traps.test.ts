@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { type AppParts, routesOf } from "../../src/http/app.ts";
 import { errorHandler } from "../../src/http/error-handler.ts";
 import { createAdminIdempotency } from "../../src/http/idempotency.ts";
 import { type ManagementParts, management } from "../../src/http/management.ts";
@@ -13,6 +14,13 @@ import { type Account, type Bench, type Owner, startBench } from "../e2e/harness
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { properError } from "./proper.ts";
+
+test("every route says who may call it, but those that anybody may", () => {
+  const open = routesOf({} as AppParts).filter(({ hooks }) => (hooks.detail?.security ?? []).length === 0);
+  expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    ...["GET /healthz", "GET /openapi.json", "GET /readyz", "GET /swagger", "GET /swagger/:file"],
+  ]);
+});
 
 describe("through the service", () => {
   let bench: Bench;

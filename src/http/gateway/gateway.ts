@@ -112,7 +112,7 @@ async function storedResponse(
   target: Pick<StoredResponseRequest, "method" | "behind" | "id">,
 ): Promise<Response> {
   const startedAt = performance.now();
-  const asked: StoredResponseRequest = {
+  const stored: StoredResponseRequest = {
     ...target,
     query: new URL(request.url).search,
     key: apiKeyOf(request, true),
@@ -122,7 +122,7 @@ async function storedResponse(
     signal: request.signal,
   };
   const path = `/v1/responses/{id}${target.behind}`;
-  const outcome = await outcomeOf(parts, parts.recall(asked), asked.requestId, path);
+  const outcome = await outcomeOf(parts, parts.recall(stored), stored.requestId, path);
   const response = responseOf(outcome, "chat");
   parts.metrics.request({ path, status: response.status, stream: false }, performance.now() - startedAt);
   return response;

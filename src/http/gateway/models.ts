@@ -139,10 +139,10 @@ function messagesList(callable: readonly CallableModel[], query: Static<typeof M
 /** Returns a page of at most `limit` models, 20 by default. `after_id` and `before_id` need not be in the list. */
 function pageOf(
   callable: readonly CallableModel[],
-  { limit: given = "20", before_id: before, after_id: after }: Static<typeof ModelsQuerySchema>,
+  { limit: limitText = "20", before_id: before, after_id: after }: Static<typeof ModelsQuerySchema>,
 ) {
-  const limit = Number(given);
-  if (!/^\d{1,4}$/.test(given) || limit < 1 || limit > 1_000) {
+  const limit = Number(limitText);
+  if (!/^\d{1,4}$/.test(limitText) || limit < 1 || limit > 1_000) {
     throw new RefusedError({
       code: "invalid_parameter",
       message: '"limit" must be an integer from 1 to 1000.',

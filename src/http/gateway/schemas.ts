@@ -43,7 +43,7 @@ export const ChatRequestSchema = namedSchema(
   }),
 );
 
-const asked = {
+const messagesFields = {
   model,
   messages: Type.Array(open({ role: oneOf("user", "assistant", "system"), content }), { minItems: 1 }),
   system: maybe(Type.Union([string, Type.Array(open({ type: string }))])),
@@ -53,13 +53,13 @@ const asked = {
 export const MessagesRequestSchema = namedSchema(
   "MessagesRequest",
   open({
-    ...asked,
+    ...messagesFields,
     max_tokens: Type.Integer({ minimum: 0, description: "the maximum that the answer may have" }),
     stream,
   }),
 );
 
-export const CountTokensRequestSchema = namedSchema("CountRequest", open(asked));
+export const CountTokensRequestSchema = namedSchema("CountRequest", open(messagesFields));
 
 /** An invalid figure of a provider passes to the client as it is; the charge uses what was counted. */
 const figure = maybe(Type.Unknown({ description: "tokens, an integer, as the provider reports it" }));

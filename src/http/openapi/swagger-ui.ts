@@ -78,7 +78,7 @@ const REVALIDATE = "no-cache";
 const HOUR = "public, max-age=3600";
 const JSON_HEADERS = { "content-type": "application/json", "cache-control": REVALIDATE };
 
-/** What these endpoints take and answer alike: a client that has the file already is told so by its entity tag. */
+/** What these endpoints have in common: a client that names the entity tag of what it has gets 304. */
 const CACHED = {
   tag: "Machines",
   requestHeaders: { "If-None-Match": "The entity tags of what the client has already." },
