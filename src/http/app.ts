@@ -13,7 +13,6 @@ import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
 import { type NewsParts, news } from "./news/news.ts";
-import { documentOf } from "./openapi/openapi.ts";
 import { documentation } from "./openapi/swagger-ui.ts";
 import type { DocumentedRoute } from "./operation.ts";
 import { type OperationsParts, operations } from "./operations/operations.ts";
@@ -90,6 +89,6 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia)
     .use(operations(parts))
-    .use(documentation(() => documentOf(served())) as AnyElysia);
+    .use(documentation(served) as AnyElysia);
   return app;
 }

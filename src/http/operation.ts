@@ -1,5 +1,5 @@
-// What the OpenAPI document says of an endpoint beside its schemas. The fields that OpenAPI has go under their own names, the
-// others under `x-` keywords, which the completed document no longer has.
+// What the declaration of an endpoint states for the OpenAPI document beside its schemas. Fields of OpenAPI keep their names;
+// the others go under `x-` keywords, which the completed document no longer has.
 
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/error-codes.ts";
@@ -42,7 +42,7 @@ export interface Operation {
   readonly otherResponses?: Readonly<Record<number, OtherResponse>>;
   /** A request that goes through to a provider, whose own refusals come back. */
   readonly isForwarded?: true;
-  /** Who is asked for a key, of endpoints without `access`. */
+  /** How the caller identifies itself, for an endpoint without `access`; if absent, it need not. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 

@@ -12,7 +12,7 @@ import { type SchemaWriter, schemaWriter } from "./schema-names.ts";
 
 type Json = Record<string, unknown>;
 
-/** What is read of the plugin's document. */
+/** The part of the plugin's document that is read. */
 export interface GeneratedDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
 }
@@ -25,10 +25,10 @@ const TAGS: Readonly<Record<Operation["tag"], string>> = {
   Machines: "For load balancers, collectors and readers of this document.",
 };
 
-/** The package's version; a test compares. */
+/** The version of the package; a test compares them. */
 const VERSION = "0.1.0";
 
-/** Returns the completed document: `generated` is the plugin's for exactly these routes. */
+/** Returns the completed document. `generated` is the plugin's document of exactly these routes. */
 export function completeDocument(generated: GeneratedDocument, routes: readonly DocumentedRoute[]): Json {
   const schemas = schemaWriter();
   const paths: Record<string, Json> = {};
@@ -83,7 +83,7 @@ function completeOperation(schemas: SchemaWriter, generated: Json, route: Docume
     ...requestBodyOf(schemas, route),
     responses: {
       200: {
-        description: "As asked",
+        description: "Success",
         headers: { "x-request-id": REQUEST_ID, ...answerHeaders(extra) },
         content: {
           ...answerJson(schemas, route.hooks.response, extra.answerExample),
@@ -91,9 +91,9 @@ function completeOperation(schemas: SchemaWriter, generated: Json, route: Docume
         },
       },
       ...Object.fromEntries(
-        Object.entries(extra.otherResponses ?? {}).map(([status, { description: said, content }]) => [
+        Object.entries(extra.otherResponses ?? {}).map(([status, { description, content }]) => [
           status,
-          { description: said, ...(content === undefined ? {} : { content: contentOf(schemas, content) }) },
+          { description, ...(content === undefined ? {} : { content: contentOf(schemas, content) }) },
         ]),
       ),
       ...errorResponses(route),
@@ -116,7 +116,7 @@ const contentOf = (schemas: SchemaWriter, content: Content = {}): Json =>
     Object.entries(content).map(([type, schema]) => [type, { schema: schemas.write(schema) }]),
   );
 
-/** Elysia writes `additionalProperties: false` on answers that say nothing of it; later versions may add fields. */
+/** Removes `additionalProperties: false`, which Elysia writes on answers that do not state it: later versions may add fields. */
 function answerJson(schemas: SchemaWriter, schema: TSchema | undefined, example: unknown): Json {
   if (schema === undefined) return {};
   const { additionalProperties, ...open } = schema;
@@ -138,7 +138,7 @@ function requestBodyOf(schemas: SchemaWriter, route: DocumentedRoute): Json {
   };
 }
 
-/** The plugin's parameters with what they are for; then the headers. */
+/** Returns the plugin's parameters with their purposes, and behind them the headers. */
 function parametersOf(
   schemas: SchemaWriter,
   generated: readonly Json[],

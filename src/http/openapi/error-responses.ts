@@ -1,5 +1,5 @@
-// The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
-// what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
+// The error responses of each endpoint, by status, with the codes that it can answer: those that follow from its access and its
+// schemas, and those that its declaration names.
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/error-codes.ts";
@@ -12,10 +12,10 @@ import { isGatewayPath } from "../request-head.ts";
 
 type Json = Record<string, unknown>;
 
-/** A provider's own refusal of what a request says goes through with its status, its words, its type and its code. */
-const PROVIDERS: readonly number[] = [400, 404, 409, 413, 422];
+/** Statuses of a provider's own refusals of a request, which pass through with their message, type and code. */
+const PASSED_THROUGH: readonly number[] = [400, 404, 409, 413, 422];
 
-/** Error responses of a route by status. */
+/** Returns the error responses of a route by status. */
 export function errorResponses({ method, path, hooks }: Route): Record<string, Json> {
   const { "x-access": access, "x-operation": extra = {} } = hooks.detail ?? {};
   const codes: ErrorCode[] = [
@@ -28,7 +28,7 @@ export function errorResponses({ method, path, hooks }: Route): Record<string, J
   });
 }
 
-/** What an endpoint refuses because of whom it asks for and what it reads. */
+/** Returns the codes that follow from who may call an endpoint and from what it reads. */
 function accessCodes({ role }: Access, { method, path, hooks: { body, query } }: Route): ErrorCode[] {
   const isRead = method === "GET" && !isGatewayPath(path);
   return [
@@ -62,43 +62,45 @@ function byStatus(
   { isForwarded, isCharged }: { readonly isForwarded: boolean; readonly isCharged: boolean },
 ): Record<string, Json> {
   const refusals = [...new Set(codes)].map((code): Refusal => ({ code, message: "" }));
-  // A path that reads a body refuses one in a coding that it does not read.
+  // An endpoint that reads a body refuses one with a content coding that it does not know.
   if (codes.includes("body_too_large"))
     refusals.push({ code: "invalid_parameter", message: "", status: 415 });
   const found = refusals.map(httpError).map((one) => (isForwarded || isCharged ? one : asManagement(one)));
   const own = Map.groupBy(found, ({ status }) => status);
-  const statuses = [...new Set([...own.keys(), ...(isForwarded ? PROVIDERS : [])])].sort((a, b) => a - b);
+  const statuses = [...new Set([...own.keys(), ...(isForwarded ? PASSED_THROUGH : [])])].sort(
+    (a, b) => a - b,
+  );
   const wrap = path.startsWith("/v1/messages") ? messagesShape : shape;
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
-      responseOf(status, own.get(status) ?? [], isForwarded && PROVIDERS.includes(status), wrap),
+      responseOf(status, own.get(status) ?? [], isForwarded && PASSED_THROUGH.includes(status), wrap),
     ]),
   );
 }
 
-/** `others`: a provider may say what it likes with this status. */
+/** `isOpen`: a provider's own error may come with this status, so type and code may be any. */
 function responseOf(
   status: number,
   own: readonly { readonly code: string; readonly type: string }[],
-  others: boolean,
+  isOpen: boolean,
   wrap: (error: Json) => Json,
 ): Json {
   const codes = own.map(({ code }) => code);
-  const said = [...codes.map((code) => `\`${code}\``), ...(others ? ["the provider's own code"] : [])];
+  const listed = [...codes.map((code) => `\`${code}\``), ...(isOpen ? ["the provider's own code"] : [])];
   const schema = wrap({
     type: "object",
     required: ["message", "type", "code"],
     properties: {
       message: { type: "string", description: "What is wrong, and what to do" },
-      type: others ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
-      code: others ? { type: "string", examples: codes } : { type: "string", enum: codes },
+      type: isOpen ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
+      code: isOpen ? { type: "string", examples: codes } : { type: "string", enum: codes },
       ...(codes.includes("previous_response_not_found") ? { param: PARAM } : {}),
-      ...(others ? { details: DETAILS } : {}),
+      ...(isOpen ? { details: DETAILS } : {}),
     },
   });
   return {
-    description: `${SAID[status] ?? "Refused"}: ${said.join(", ")}`,
+    description: `${MEANINGS[status] ?? "Refused"}: ${listed.join(", ")}`,
     headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
     content: { "application/json": { schema } },
   };
@@ -106,17 +108,17 @@ function responseOf(
 
 const PARAM: Json = {
   type: "string",
-  description: "The parameter that names what is not there; with `previous_response_not_found`",
+  description: "The parameter that names the missing object; with `previous_response_not_found`",
 };
 
 const DETAILS: Json = {
   anyOf: [{ type: "object" }, { type: "array" }],
-  description: "What an SDK may decide by, such as `error_code`; where there is any",
+  description: "What an SDK may read, such as `error_code`; where there is any",
 };
 
 const shape = (error: Json): Json => ({ type: "object", required: ["error"], properties: { error } });
 
-/** The messages style also says at the top what it is, and which request it was. */
+/** The error body of the messages style, which also has its kind and the request id at the top. */
 const messagesShape = (error: Json): Json => ({
   type: "object",
   required: ["type", "error", "request_id"],
@@ -127,14 +129,14 @@ const messagesShape = (error: Json): Json => ({
   },
 });
 
-const SAID: Readonly<Record<number, string>> = {
+const MEANINGS: Readonly<Record<number, string>> = {
   400: "Something in the request is wrong",
   401: "No account has this key",
   403: "Not allowed",
-  404: "Not there",
-  409: "In conflict with another request, says the provider",
+  404: "Not found",
+  409: "In conflict with another request, as the provider reports",
   413: "Too large for the provider",
-  415: "In a coding that is not read",
+  415: "In a content coding that is not supported",
   422: "Refused by the provider",
   429: "A limit is reached",
   500: "A fault of the service",

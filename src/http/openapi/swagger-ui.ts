@@ -1,14 +1,16 @@
 // The OpenAPI document at /openapi.json, and Swagger UI at /swagger to read it and try it out. Everything comes from this
 // service itself and works without any other, under a policy that allows nothing else: no inline script, no other host, no
-// frame. What the document says is made elsewhere.
+// frame. @elysiajs/swagger generates the document and serves nothing to clients, because its own page loads scripts from
+// another host; document.ts completes what it generates.
 
 import { fileURLToPath } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { RefusedError } from "../../base/errors.ts";
-import { operation } from "../operation.ts";
+import { type DocumentedRoute, operation } from "../operation.ts";
 import { emptyUndecodedParts } from "../request-head.ts";
 import { parameter } from "../schemas.ts";
+import { completeDocument, type GeneratedDocument } from "./document.ts";
 
 // Addresses are relative, so that all of it also works below a proxy's path.
 const PAGE = `<!doctype html>
@@ -86,13 +88,13 @@ const CACHED = {
 } as const;
 
 /**
- * `/openapi.json`, `/swagger` and the files of that page; none of them asks for a key. `document` makes the document of the
- * listener's routes: it is called once, with the first request.
+ * `/openapi.json`, `/swagger` and the files of that page; none of them asks for a key. `routes` returns those that the
+ * listener serves: it is called once, with the first request for the document.
  */
-export function documentation(document: () => Promise<object>) {
+export function documentation(routes: () => readonly DocumentedRoute[]) {
   let json: Promise<string> | null = null;
   const jsonText = (): Promise<string> => {
-    json ??= document().then((made) => JSON.stringify(made));
+    json ??= createOpenApiDocument(routes()).then((document) => JSON.stringify(document));
     return json;
   };
   const bytesOf = distributionFiles();
@@ -139,6 +141,29 @@ export function documentation(document: () => Promise<object>) {
         }),
       },
     );
+}
+
+/** Creates the document of these routes. */
+export const createOpenApiDocument = async (routes: readonly DocumentedRoute[]): Promise<object> =>
+  completeDocument(await generate(routes), routes);
+
+/** Lets the plugin generate its document from an application of its own, which serves only that. */
+async function generate(routes: readonly DocumentedRoute[]): Promise<GeneratedDocument> {
+  // The plugin brings more than the service needs, so it is loaded with the first request for the document.
+  const { swagger } = await import("@elysiajs/swagger");
+  const app = new Elysia({ normalize: false });
+  for (const { method, path, hooks } of routes) {
+    const { body, params, query, response, detail } = hooks;
+    // The plugin leaves out paths with a star.
+    const documented = path.replace("*", `:${detail?.["x-operation"]?.wildcard ?? "rest"}`);
+    const schemas = Object.fromEntries(
+      Object.entries({ body, params, query, response }).filter(([, schema]) => schema !== undefined),
+    );
+    app.route(method, documented, () => null, { ...schemas, detail: detail as object });
+  }
+  app.use(swagger({ path: "/page", specPath: "/document", excludeStaticFile: false }));
+  const answer = await app.handle(new Request("http://localhost/document"));
+  return (await answer.json()) as GeneratedDocument;
 }
 
 /** Returns a reader of files of the distribution, each of which is read with its first request and kept. */
