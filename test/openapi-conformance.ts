@@ -8,10 +8,10 @@ afterAll(async () => {
   const answers = recorded();
   // Tests of parts ask nothing, and need not wait for the document.
   if (answers.length === 0) return;
-  const { documentOf } = await import("../src/http/openapi/openapi.ts");
+  const { createOpenApiDocument } = await import("../src/http/openapi/swagger-ui.ts");
   const { routesOf } = await import("../src/http/app.ts");
   const { faultsOf, promisedBy } = await import("./http/documented-answers.ts");
-  const document = documentOf(routesOf({} as Parameters<typeof routesOf>[0]));
+  const document = await createOpenApiDocument(routesOf({} as Parameters<typeof routesOf>[0]));
   const faults = faultsOf(promisedBy(JSON.parse(JSON.stringify(document))), answers);
   if (faults.length > 0)
     throw new Error(`not as the document says:\n${[...new Set(faults)].slice(0, 30).join("\n")}`);

@@ -1,290 +1,94 @@
-// All endpoints, in one place: which path answers which method, and on which listener. Elysia routes; the handlers are
-// in the files of their families. An unknown path is 404, a known path with another method 405, nothing is a 500.
+// The application of a listener: the families of endpoints as plugins of one Elysia, and before it the direct way of requests to
+// models. Only this file imports the families.
 
-import { Elysia } from "elysia";
-import type { Refusal } from "../base/errors.ts";
-import { GATEWAY_ENDPOINTS } from "../gateway/endpoints.ts";
-import { postUsers } from "./accounts/create-user.ts";
-import { deleteUser } from "./accounts/delete-user.ts";
-import { getUsers } from "./accounts/find-users.ts";
-import { putUser } from "./accounts/update-user.ts";
+import { type AnyElysia, Elysia } from "elysia";
+import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
-import { type BillParts, getBill, getDescendantsBill } from "./bills/bills.ts";
-import { clientIp } from "./client-ip.ts";
-import { postConf } from "./configuration/apply-conf.ts";
-import { getConf } from "./configuration/conf.ts";
-import { type ConfigParts, deleteConfig, getConfig, putConfig } from "./configuration/config.ts";
-import { getHistory, type HistoryParts, postRevert } from "./configuration/history.ts";
-import { type PreviewParts, postPreview } from "./configuration/price-preview.ts";
-import { getFreshKey, postRoot, postSelf, type RotationParts } from "./credentials/credentials.ts";
-import { type DashboardParts, getInfo, getLive, getShortStatus, getStatus } from "./dashboard/dashboard.ts";
-import { type ExplainParts, getDescendantExplain, getExplain } from "./dashboard/explain.ts";
-import { getDescendantLedger, getLedger, type LedgerParts } from "./dashboard/ledger.ts";
-import { getLogs, type LogsParts } from "./dashboard/logs.ts";
-import { getDashboardModels } from "./dashboard/models.ts";
-import { errorResponse, httpError, INTERNAL, messagesError } from "./errors.ts";
-import { getModel, getModels, type ModelsParts } from "./gateway/models.ts";
-import { postQuote, type QuoteParts } from "./gateway/quote.ts";
-import { type KeyTestParts, postKeyTest } from "./keys/key-test.ts";
-import { deleteKey, type KeysParts, postKeys, putKey } from "./keys/keys-change.ts";
-import { getKey, getKeys } from "./keys/keys-list.ts";
-import { type Context, type Endpoint, type HttpListener, requestIdOf } from "./management.ts";
-import {
-  deleteNews,
-  deleteTargetedNews,
-  getNews,
-  type NewsParts,
-  postNews,
-  postTargetedNews,
-} from "./news/news.ts";
-import { getDocument } from "./openapi/openapi.ts";
-import { getSwagger, getSwaggerFile } from "./openapi/swagger.ts";
-import { type ClockParts, putClock } from "./operations/clock.ts";
-import { type ClusterEndpointParts, getCluster } from "./operations/cluster.ts";
-import { type Metrics, type Readiness, textResponse } from "./operations/health.ts";
-import { postGateway, type V1Parts } from "./v1.ts";
-import { type KeptParts, recallResponse } from "./v1-kept.ts";
+import { type BillsParts, bills } from "./bills/bills.ts";
+import type { ConfigurationParts } from "./configuration/config-changes.ts";
+import { configuration } from "./configuration/configuration.ts";
+import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
+import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
+import { errorHandler } from "./error-handler.ts";
+import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
+import { isAdministration, type ListenerParts } from "./management.ts";
+import { type NewsParts, news } from "./news/news.ts";
+import { documentation } from "./openapi/swagger-ui.ts";
+import type { DocumentedRoute } from "./operation.ts";
+import { type OperationsParts, operations } from "./operations/operations.ts";
+import type { KeysParts } from "./provider-keys/key-changes.ts";
+import { providerKeys } from "./provider-keys/keys.ts";
+import { type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
 
-export interface AppParts
+/** What all endpoints of a listener need. */
+interface EndpointParts
   extends UsersParts,
     KeysParts,
-    KeyTestParts,
-    ConfigParts,
-    HistoryParts,
-    PreviewParts,
+    ConfigurationParts,
     NewsParts,
-    LogsParts,
-    RotationParts,
+    CredentialsParts,
     DashboardParts,
-    LedgerParts,
-    BillParts,
-    V1Parts,
-    KeptParts,
-    ModelsParts,
-    QuoteParts,
-    ExplainParts,
-    ClusterEndpointParts,
-    ClockParts {
-  readonly readiness: Readiness;
-  readonly metrics: Metrics;
-  readonly trustProxy: readonly string[];
-  /** What keeps this request from the metrics; null: it may read them. */
-  readonly metricsRefusal: (request: Request, ip: () => string) => Promise<Refusal | null>;
-}
-
-type Handler = ((context: Context) => Promise<Response>) & Partial<Pick<Endpoint, "takes">>;
-type Method = "GET" | "POST" | "PUT" | "DELETE";
-
-interface Route {
-  readonly method: Method;
-  readonly path: string;
-  readonly handle: Handler;
-  /** Answers only on the administration address when there is one. */
-  readonly admin?: true;
-  /** There only where business time may be moved. */
-  readonly tests?: true;
-  /** Answered before Elysia routes: on the busiest path its copying of each response is a tenth of our own work. */
-  readonly direct?: true;
-}
-
-/** `served`: the routes of the listener that is asked for its document. */
-export const routesOf = (parts: AppParts, served: () => readonly Route[] = () => []): Route[] => [
-  ...GATEWAY_ENDPOINTS.map((surface): Route => {
-    return { method: "POST", path: surface.path, handle: postGateway(parts, surface), direct: true };
-  }),
-  { method: "GET", path: "/v1/responses/:id", handle: recallResponse(parts, "GET") },
-  { method: "DELETE", path: "/v1/responses/:id", handle: recallResponse(parts, "DELETE") },
-  {
-    method: "GET",
-    path: "/v1/responses/:id/input_items",
-    handle: recallResponse(parts, "GET", "/input_items"),
-  },
-  { method: "GET", path: "/v1/models", handle: getModels(parts) },
-  { method: "GET", path: "/v1/models/*", handle: getModel(parts) },
-  { method: "POST", path: "/v1/quote", handle: postQuote(parts) },
-  { method: "POST", path: "/x-users", handle: postUsers(parts) },
-  { method: "GET", path: "/x-users", handle: getUsers(parts, "children") },
-  { method: "GET", path: "/x-users/:identifier", handle: getUsers(parts, "children") },
-  { method: "PUT", path: "/x-users/:identifier", handle: putUser(parts) },
-  { method: "DELETE", path: "/x-users/:identifier", handle: deleteUser(parts) },
-  { method: "GET", path: "/x-dna", handle: getUsers(parts, "descendants") },
-  { method: "GET", path: "/x-dna/:identifier", handle: getUsers(parts, "descendants") },
-  { method: "GET", path: "/dashboard/status", handle: getStatus(parts) },
-  { method: "GET", path: "/dashboard/x-user-status", handle: getShortStatus(parts) },
-  { method: "GET", path: "/dashboard/info", handle: getInfo(parts) },
-  { method: "GET", path: "/dashboard/x-user-info", handle: getInfo(parts) },
-  { method: "GET", path: "/dashboard/live", handle: getLive(parts) },
-  { method: "GET", path: "/dashboard/models", handle: getDashboardModels(parts) },
-  { method: "GET", path: "/dashboard/ledger", handle: getLedger(parts) },
-  { method: "GET", path: "/x-ledger", handle: getDescendantLedger(parts) },
-  { method: "GET", path: "/dashboard/bill", handle: getBill(parts) },
-  { method: "GET", path: "/x-bill", handle: getDescendantsBill(parts) },
-  { method: "GET", path: "/dashboard/explain", handle: getExplain(parts) },
-  { method: "GET", path: "/x-explain", handle: getDescendantExplain(parts) },
-  { method: "POST", path: "/x-keys", handle: postKeys(parts), admin: true },
-  { method: "GET", path: "/x-keys", handle: getKeys(parts), admin: true },
-  { method: "GET", path: "/x-keys/:key", handle: getKey(parts), admin: true },
-  { method: "PUT", path: "/x-keys/:key", handle: putKey(parts), admin: true },
-  { method: "POST", path: "/x-keys/:key", handle: putKey(parts), admin: true },
-  { method: "DELETE", path: "/x-keys/:key", handle: deleteKey(parts), admin: true },
-  { method: "POST", path: "/x-keys/:key/test", handle: postKeyTest(parts), admin: true },
-  { method: "GET", path: "/x-config", handle: getConfig(parts), admin: true },
-  { method: "PUT", path: "/x-config", handle: putConfig(parts), admin: true },
-  { method: "POST", path: "/x-config", handle: putConfig(parts), admin: true },
-  { method: "DELETE", path: "/x-config", handle: deleteConfig(parts), admin: true },
-  { method: "GET", path: "/x-config/history", handle: getHistory(parts), admin: true },
-  { method: "POST", path: "/x-config/revert", handle: postRevert(parts), admin: true },
-  { method: "POST", path: "/x-config/preview", handle: postPreview(parts), admin: true },
-  { method: "GET", path: "/x-conf", handle: getConf(parts), admin: true },
-  { method: "POST", path: "/x-conf", handle: postConf(parts), admin: true },
-  { method: "POST", path: "/x-news", handle: postNews(parts), admin: true },
-  { method: "DELETE", path: "/x-news", handle: deleteNews(parts), admin: true },
-  { method: "POST", path: "/x-news/:target", handle: postTargetedNews(parts) },
-  { method: "DELETE", path: "/x-news/:target", handle: deleteTargetedNews(parts) },
-  { method: "GET", path: "/dashboard/news", handle: getNews(parts) },
-  { method: "GET", path: "/dashboard/x-user-news", handle: getNews(parts) },
-  { method: "GET", path: "/dashboard/logs", handle: getLogs(parts) },
-  { method: "GET", path: "/dashboard/x-user-logs", handle: getLogs(parts) },
-  { method: "GET", path: "/x-gkey", handle: getFreshKey(parts) },
-  { method: "POST", path: "/x-self", handle: postSelf(parts) },
-  { method: "POST", path: "/x-root", handle: postRoot(parts), admin: true },
-  { method: "GET", path: "/x-cluster", handle: getCluster(parts), admin: true },
-  { method: "PUT", path: "/x-clock", handle: putClock(parts), admin: true, tests: true },
-  { method: "GET", path: "/healthz", handle: async () => textResponse("ok") },
-  { method: "GET", path: "/readyz", handle: ready(parts) },
-  { method: "GET", path: "/metrics", handle: metrics(parts), admin: true },
-  { method: "GET", path: "/openapi.json", handle: getDocument(served) },
-  { method: "GET", path: "/swagger", handle: getSwagger },
-  { method: "GET", path: "/swagger/:file", handle: getSwaggerFile() },
-];
+    BillsParts,
+    GatewayFamilyParts,
+    OperationsParts {}
 
 /** What Bun's server calls. */
 export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
 
-/** The application of one listener. `serves`: everything, or everything but what is for administrators only. */
+/** What an application is made from, for any listener. */
+export type AppParts = Omit<EndpointParts, keyof ListenerParts>;
+
+/** Creates the application of one listener, which serves all endpoints, or all but those of Owners and Root. */
 export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
-  /** This application's one server, known with its first request. */
+  /** The server of this application, known with its first request. */
   let listener: HttpListener = null;
-  const isThere = ({ admin, tests }: Route): boolean =>
-    (serves === "all" || !admin) && (parts.movableClock !== null || !tests);
-  const routes: Route[] = routesOf(parts, () => routes).filter(isThere);
-  // Hosts may be short (a load balancer's check sends what it likes): paths are looked for from where a host begins.
-  const app = new Elysia({ normalize: false, handler: { standardHostname: false } }).onError(
-    ({ request, code, error, params }) => {
-      const headers = { "x-request-id": requestIdOf(request, parts.random) };
-      if (code === "NOT_FOUND") return notFound(routes, request, headers);
-      const respond = errorAt(pathOf(request.url));
-      // Elysia cannot decode a path parameter such as %E0%A4%A: nobody has such a name.
-      if (error instanceof URIError || code === "PARSE") {
-        return respond(
-          httpError({ code: "invalid_parameter", message: "The address is not well-formed." }),
-          headers,
-        );
-      }
-      parts.log("error", "request_failed", {
-        requestId: headers["x-request-id"],
-        params,
-        error: String(error),
-      });
-      return respond(httpError(INTERNAL), headers);
-    },
-  );
-  for (const { method, path, handle } of routes) {
-    const answer = async (context: { request: Request; params: unknown; query: unknown }) => {
-      const response = await handle(contextOf(parts, context.request, listener, context));
-      // What machines ask (health, metrics) is answered without knowing of requests.
-      if (!response.headers.has("x-request-id"))
-        response.headers.set("x-request-id", requestIdOf(context.request, parts.random));
-      return response;
-    };
-    app.route(method, path, answer, { parse: "none" });
-  }
+  const served = { ...parts, listener: () => listener, servesAdministration: serves === "all" };
+  const app = endpointsOf(served);
   app.compile();
-  const direct = new Map(routes.filter((route) => route.direct).map((route) => [route.path, route]));
+  // On the busiest paths Elysia's copying of each response is a tenth of our own work.
+  const direct = forwardingHandlers(served);
+  const respond = async (request: Request): Promise<Response> => {
+    const response = await app.handle(request);
+    // Endpoints for machines know no request id.
+    if (!response.headers.has("x-request-id")) {
+      response.headers.set("x-request-id", requestIdOf(request, parts.random));
+    }
+    return response;
+  };
   return (request, server) => {
-    const route = direct.get(pathOf(request.url));
-    if (route !== undefined && request.method === route.method) {
-      return route.handle(contextOf(parts, request, server, NOTHING));
-    }
+    const forward = request.method === "POST" ? direct.get(pathOf(request.url)) : undefined;
+    if (forward !== undefined) return forward(request, server);
     listener = server;
-    return app.handle(request);
+    return respond(request);
   };
 }
 
-const NOTHING = { params: {}, query: {} };
-
-/** The path of an absolute URL, cut out without parsing it. */
-export function pathOf(url: string): string {
-  const from = url.indexOf("/", url.indexOf("//") + 2);
-  const query = url.indexOf("?", from);
-  return query === -1 ? url.slice(from) : url.slice(from, query);
-}
-
-function contextOf(
-  parts: AppParts,
-  request: Request,
-  server: HttpListener,
-  { params, query }: { params: unknown; query: unknown },
-): Context {
-  return {
-    request,
-    params: (params ?? {}) as Context["params"],
-    query: query as Context["query"],
-    clientIp: () =>
-      clientIp(
-        server?.requestIP(request)?.address ?? "",
-        request.headers.get("x-forwarded-for"),
-        parts.trustProxy,
-      ),
-  };
-}
-
-/** How errors are said at a path: below /v1/messages as its SDKs read them. */
-export const errorAt = (path: string): typeof errorResponse =>
-  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
-
-function notFound(routes: readonly Route[], request: Request, headers: Record<string, string>): Response {
-  const path = new URL(request.url).pathname;
-  const respond = errorAt(path);
-  const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
-  if (allowed.length === 0) {
-    return respond(
-      httpError({ code: "not_found", message: `There is nothing at ${path.slice(0, 200)}.` }),
-      headers,
-    );
-  }
-  const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
-  return respond(httpError({ code: "method_not_allowed", message }), {
-    ...headers,
-    allow: allowed.join(", "),
+/** The routes of an application that its listener serves, as its document and its 405 answers list them. */
+const servedRoutes = (app: AnyElysia, servesAdministration: boolean): DocumentedRoute[] =>
+  (app.routes as unknown as DocumentedRoute[]).filter(({ hooks }) => {
+    const access = hooks.detail?.["x-access"];
+    return servesAdministration || access === undefined || !isAdministration(access);
   });
-}
 
-function matchesPath(pattern: string, path: string): boolean {
-  const wanted = pattern.split("/");
-  const given = path.split("/");
-  // A star stands for one part or more.
-  if (wanted.at(-1) === "*" && given.length >= wanted.length) given.length = wanted.length;
-  const fits = (part: string, i: number) =>
-    part === given[i] || (given[i] !== "" && (part === "*" || part.startsWith(":")));
-  return wanted.length === given.length && wanted.every(fits);
-}
+/** All routes of an application whose listener serves administration too. */
+export const routesOf = (parts: AppParts): DocumentedRoute[] =>
+  servedRoutes(endpointsOf({ ...parts, listener: () => null, servesAdministration: true }), true);
 
-function ready(parts: AppParts): Handler {
-  return async () => {
-    const reason = await parts.readiness.reason();
-    return reason === null ? textResponse("ready") : textResponse(reason, 503);
-  };
-}
-
-function metrics(parts: AppParts): Handler {
-  return async ({ request, clientIp }) => {
-    const refusal = await parts.metricsRefusal(request, clientIp);
-    if (refusal !== null) {
-      return errorResponse(httpError(refusal), { "x-request-id": requestIdOf(request, parts.random) });
-    }
-    return new Response(await parts.metrics.text(), {
-      headers: { "content-type": parts.metrics.contentType },
-    });
-  };
+/** Builds the application of Elysia with the endpoints that a listener serves. */
+function endpointsOf(parts: EndpointParts): AnyElysia {
+  const served = () => servedRoutes(app, parts.servesAdministration);
+  // Hosts may be short, as those of load balancers' checks: the path is searched from where a host begins.
+  const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .onError(errorHandler(parts, served))
+    .use(accounts(parts) as AnyElysia)
+    .use(bills(parts) as AnyElysia)
+    .use(configuration(parts) as AnyElysia)
+    .use(credentials(parts) as AnyElysia)
+    .use(dashboard(parts) as AnyElysia)
+    .use(gateway(parts))
+    .use(news(parts) as AnyElysia)
+    .use(providerKeys(parts) as AnyElysia)
+    .use(operations(parts))
+    .use(documentation(served) as AnyElysia);
+  return app;
 }

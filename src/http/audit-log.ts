@@ -1,6 +1,6 @@
-// The operation log: who did what to whom, one line for each administrative act, done or refused (contract section 5).
-// A line is written before the answer of its act leaves, and never stands in the way of one: what cannot be written is
-// told in the service's own log. No secret goes in; whoever notes a change masks it first.
+// The operation log: one line for each administrative act, done or refused, with operator and target (contract section 5). A
+// line is written before the answer of its act leaves. A line that cannot be written never fails an act; the service's own
+// log reports it. Lines hold no secret: callers mask the fields that they add.
 
 import type { AccountId } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
@@ -8,8 +8,8 @@ import type { Refusal } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
 
-/** What is written down, and to what kind of thing it is done. Of all but the last two an endpoint does it. */
-const SUBJECTS = {
+/** The actions, and the type of their targets. All but the last two are done by endpoints. */
+const TARGET_TYPES = {
   add_user: "user",
   update_user: "user",
   delete_user: "user",
@@ -27,57 +27,61 @@ const SUBJECTS = {
   soft_limit_mail: "user",
 } as const;
 
-export type Action = keyof typeof SUBJECTS;
+/** An action of the operation log. */
+export type Action = keyof typeof TARGET_TYPES;
 
 /** What an act was done to. */
-export interface Subject {
+export interface AuditTarget {
   readonly type: "user" | "key" | "config" | "news";
   readonly id: number;
   /** The DNA of an account. Without it only the operator and Root see the line. */
   readonly dna?: string;
 }
 
+/** A line of the operation log. */
 export interface AuditRecord {
   readonly action: Action;
   /** The account that acted. */
   readonly operator: AccountId;
-  /** null: not one thing that is there. */
-  readonly subject: Subject | null;
+  /** Null if the act was not done to one existing thing. */
+  readonly subject: AuditTarget | null;
   readonly details: string;
-  /** The client's address; empty: nobody called. */
+  /** The client's address; empty if no client called. */
   readonly ip: string;
   readonly status: "success" | "failed";
 }
 
+/** Writes the operation log. */
 export interface AuditLog {
-  /** Writes a line while Root's LogEnable holds; `always`: also when it does not. Never rejects. */
-  write(line: AuditRecord, always?: boolean): Promise<void>;
+  /** Writes a line while Root's LogEnable holds; with `always` also when it does not. Never rejects. */
+  write(record: AuditRecord, always?: boolean): Promise<void>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a handler says about its act, for the line that follows. */
+/** What a handler states about its act, for the line that follows. */
 export interface AuditEntry {
-  /** What it is done to, as soon as that is known. */
-  about(subject: Subject): void;
+  /** Sets what the act is done to. Called as soon as that is known, so that a refusal has it too. */
+  setTarget(target: AuditTarget): void;
   /**
-   * The fields that it changes, as they are written on the wire, secrets masked; `before`: as they were. A field that
-   * is the same in both is left out. Several calls add up.
+   * Adds the fields that the act changes, named and shaped as in requests, with secrets masked. `before` has their
+   * former values; a field that is the same in both is left out.
    */
-  changed(after: Fields, before?: Fields): void;
-  /** The line is written whatever the log's switch says: it tells who turned it. */
-  insist(): void;
+  addChanges(after: Fields, before?: Fields): void;
+  /** Makes the line be written although the log is off: for the act that switches it. */
+  writeAlways(): void;
 }
 
-/** The line of one request while it runs. */
+/** The entry of one request while it runs. */
 export interface AuditCall extends AuditEntry {
-  /** Writes it: a success, or failed with what refused it. */
+  /** Writes the line: a success, or a failure with its refusal. */
   close(refusal: Refusal | null): Promise<void>;
 }
 
 const DETAILS_MAX = 4_000;
 const VALUE_MAX = 300;
 
+/** Creates the log over a store. `enabled` resolves to Root's LogEnable. */
 export function createAuditLog(parts: {
   store: Pick<Store, "putRecords">;
   clock: Clock;
@@ -88,20 +92,20 @@ export function createAuditLog(parts: {
 }): AuditLog {
   const { store, clock, log, nextId, enabled } = parts;
   return {
-    async write({ action, operator, subject, details, ip, status }, always = false) {
+    async write({ action, operator, subject: target, details, ip, status }, always = false) {
       try {
         if (!always && !(await enabled())) return;
         const id = await nextId();
-        const place =
-          subject?.type === "user" && subject.dna !== undefined ? `${subject.dna}${subject.id}.` : undefined;
+        const targetDna =
+          target?.type === "user" && target.dna !== undefined ? `${target.dna}${target.id}.` : undefined;
         const body = {
           id,
           at: clock.wall(),
           action,
           operator,
-          ...(subject === null ? {} : { target: subject.id }),
-          targetType: subject?.type ?? SUBJECTS[action],
-          ...(place === undefined ? {} : { targetDna: place }),
+          ...(target === null ? {} : { target: target.id }),
+          targetType: target?.type ?? TARGET_TYPES[action],
+          ...(targetDna === undefined ? {} : { targetDna }),
           status,
           details: clipped(details, DETAILS_MAX),
           ip,
@@ -114,37 +118,37 @@ export function createAuditLog(parts: {
   };
 }
 
-/** Begins the line of an act; undefined: an endpoint that writes none. */
+/** Opens the entry of an act. Null means an endpoint that writes none. */
 export function openAuditEntry(
-  operations: AuditLog,
-  act: { readonly action: Action; readonly operator: AccountId; readonly ip: string } | undefined,
+  auditLog: AuditLog,
+  act: { readonly action: Action; readonly operator: AccountId; readonly ip: string } | null,
 ): AuditCall {
   const notes: string[] = [];
-  let subject: Subject | null = null;
+  let target: AuditTarget | null = null;
   let always = false;
   return {
-    about(given) {
-      subject = given;
+    setTarget(known) {
+      target = known;
     },
-    changed(after, before = {}) {
-      notes.push(...noted(after, before));
+    addChanges(after, before = {}) {
+      notes.push(...changesOf(after, before));
     },
-    insist() {
+    writeAlways() {
       always = true;
     },
     async close(refusal) {
-      if (act === undefined) return;
+      if (act === null) return;
       const line =
         refusal === null
           ? ({ status: "success", details: notes.join("; ") } as const)
           : ({ status: "failed", details: `${refusal.code}: ${refusal.message}` } as const);
-      await operations.write({ ...act, subject, ...line }, always && refusal === null);
+      await auditLog.write({ ...act, subject: target, ...line }, always && refusal === null);
     },
   };
 }
 
-/** `Rates: 1 → 2` for each field that differs. */
-function noted(after: Fields, before: Fields): string[] {
+/** Returns `Rates: 1 → 2` for each field that differs. */
+function changesOf(after: Fields, before: Fields): string[] {
   return Object.entries(after).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const now = shown(value);

@@ -1,25 +1,27 @@
-// The limiter of dashboard and management calls: so many a minute and account, whatever the balance or the gateway's
-// limits say. Counted on this node, in a fixed minute; at the bound on accounts the counting starts anew.
+// The limiter of dashboard and management calls: a number of calls per minute and account, independent of balance and gateway
+// limits. It counts on this node, in fixed minutes; at the bound on accounts the counting starts anew.
 
 import type { AccountId } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import { RefusedError } from "../base/errors.ts";
 
+/** Limits the calls of each account. */
 export interface CallLimiter {
-  /** Counts one call; throws Refused over the limit. Root is exempt. */
-  count(account: AccountId, root: boolean): void;
+  /** Counts one call. Throws `RefusedError` `rpm_exceeded` over the limit, from which Root is exempt. */
+  count(account: AccountId, isRoot: boolean): void;
 }
 
 const ACCOUNTS_MAX = 100_000;
 const MINUTE_MS = 60_000;
 
+/** Creates a limiter of `perMinute` calls. */
 export function callLimiter(parts: { clock: Clock; perMinute: number }): CallLimiter {
   const { clock, perMinute } = parts;
   let minute = 0;
   const calls = new Map<AccountId, number>();
   return {
-    count(account, root) {
-      if (root) return;
+    count(account, isRoot) {
+      if (isRoot) return;
       const now = Math.floor(clock.mono() / MINUTE_MS);
       if (now !== minute || calls.size >= ACCOUNTS_MAX) {
         minute = now;

@@ -1,14 +1,14 @@
-// What browsers of other origins may read: preflights, and the headers that answers carry for them. CORS_ORIGINS lists the
-// origins. There is no credentials mode: a page sends its API key itself, so what it may not know it cannot ask for.
+// CORS: answers preflights, and adds the headers by which pages of other origins may read responses. CORS_ORIGINS lists the
+// origins. There is no credentials mode: a page sends its API key itself.
 
 import type { Random } from "../base/clock.ts";
-import { type Fetch, pathOf } from "./app.ts";
-import { requestIdOf } from "./management.ts";
+import type { Fetch } from "./app.ts";
+import { pathOf, requestIdOf } from "./request-head.ts";
 
-/** In place of an origin: any. */
+/** The entry of CORS_ORIGINS that allows every origin. */
 const ANY_ORIGIN = "*";
 
-/** These manage keys of whole accounts, or are for machines: no page of another origin has business there. */
+/** Paths without CORS: they replace keys of whole accounts, or are for machines (contract section 2). */
 const CLOSED_PATHS: ReadonlySet<string> = new Set(["/metrics", "/x-root", "/x-self"]);
 
 const METHODS = "GET, POST, PUT, DELETE";
@@ -21,7 +21,7 @@ const EACH_LIMIT = ["requests", "tokens"].flatMap((what) =>
   ]),
 );
 
-/** Each by its name, since a browser reads no pattern there. */
+/** Each header by name, because browsers accept no patterns here. */
 const EXPOSED = [
   ...["x-request-id", "request-id", "retry-after", "x-should-retry"],
   ...["x-arbor-model", "x-arbor-level", "x-arbor-attempts", "x-arbor-cost"],
@@ -29,11 +29,13 @@ const EXPOSED = [
   ...["x-total-count", "x-page", "x-per-page", "x-total-pages"],
 ].join(", ");
 
-/** Answers preflights of these origins before `inside` gets them, and lets their pages read its answers. */
+/**
+ * Wraps an application: preflights of these origins are answered before it, and their pages may read its responses.
+ */
 export function allowOrigins(origins: readonly string[], random: Random): (inside: Fetch) => Fetch {
   const isAny = origins.includes(ANY_ORIGIN);
   const listed = new Set(origins);
-  /** What `access-control-allow-origin` says to this request; null: nothing. */
+  /** Returns the value of `access-control-allow-origin` for an origin, or null for none. */
   const allowedFor = (origin: string | null): string | null => {
     if (origin === null) return null;
     if (isAny) return ANY_ORIGIN;
@@ -47,7 +49,7 @@ export function allowOrigins(origins: readonly string[], random: Random): (insid
       return preflight(request, allowed, requestIdOf(request, random));
     const response = await inside(request, server);
     const { headers } = response;
-    // The answer to another origin differs in these headers, so a cache must not give it to this one.
+    // The response to another origin differs in these headers, so that a cache must not serve it to this one.
     headers.append("vary", "Origin");
     if (allowed !== null) {
       headers.set("access-control-allow-origin", allowed);
@@ -57,7 +59,7 @@ export function allowOrigins(origins: readonly string[], random: Random): (insid
   };
 }
 
-/** As the application routes: with a slash behind it a path is the same. */
+/** The application ignores a slash at the end of a path, so this does too. */
 const isClosed = (path: string): boolean => CLOSED_PATHS.has(path.endsWith("/") ? path.slice(0, -1) : path);
 
 const isPreflight = ({ method, headers }: Request): boolean =>

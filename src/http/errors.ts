@@ -8,10 +8,10 @@ import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store/stor
 
 /** The type of errors for which waiting does not help, so that SDKs must not retry. */
 const INSUFFICIENT_QUOTA = "insufficient_quota";
-/** SDKs would sleep through longer waits; they get the true figure and are told not to. */
+/** SDKs would sleep through longer waits, so with those they get the true wait and `x-should-retry: false`. */
 const LONG_WAIT_S = 30;
 
-/** What a client is told: the table's row, or a provider's own words about the request. */
+/** An error response: the row of a code, or a provider's own error about the request. */
 export interface HttpError {
   readonly status: number;
   readonly type: string;
@@ -22,6 +22,7 @@ export interface HttpError {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Returns the error response of a refusal. Throws for a code that no client may see. */
 export function httpError({ code, ...refusal }: Refusal): HttpError {
   assert(isErrorCode(code), `the code ${code} is for callers inside the service`);
   const { status, type } = errorRowOf(code, refusal.status);
@@ -43,13 +44,13 @@ export function httpError({ code, ...refusal }: Refusal): HttpError {
   };
 }
 
-/** Management answers the same code with 400: the caller asks for a transfer, not for a model. */
+/** Returns the error as management endpoints answer it: `insufficient_balance` is 400 where no model is asked for. */
 export const asManagement = (found: HttpError): HttpError =>
   found.code === "insufficient_balance"
     ? { ...found, status: 400, type: errorTypeOf(400), headers: {} }
     : found;
 
-/** The error object as it stands in a body and in a stream's error event. */
+/** Returns the error object of a body, and of the error event of a stream. */
 export const errorOf = ({ message, type, code, param, details }: HttpError) => ({
   message,
   type,
@@ -58,6 +59,7 @@ export const errorOf = ({ message, type, code, param, details }: HttpError) => (
   ...(details === undefined ? {} : { details }),
 });
 
+/** Returns the response of an error. */
 export function errorResponse(found: HttpError, headers: Readonly<Record<string, string>>): Response {
   return new Response(JSON.stringify({ error: errorOf(found) }), {
     status: found.status,
@@ -65,7 +67,7 @@ export function errorResponse(found: HttpError, headers: Readonly<Record<string,
   });
 }
 
-/** The same for SDKs of the messages style, who look for the type at the top, and for the id in the body. */
+/** Returns the response for SDKs of the messages style, which read a type at the top, and the request id in the body. */
 export function messagesError(found: HttpError, headers: Readonly<Record<string, string>>): Response {
   const requestId = headers["x-request-id"] ?? null;
   return new Response(JSON.stringify({ type: "error", error: errorOf(found), request_id: requestId }), {
@@ -79,7 +81,11 @@ export function messagesError(found: HttpError, headers: Readonly<Record<string,
   });
 }
 
-/** An exception as a refusal; null: a bug, to be logged and answered with internal_error. */
+/** Returns how errors are shaped at a path: below /v1/messages as SDKs of that style read them. */
+export const errorAt = (path: string): typeof errorResponse =>
+  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
+
+/** Returns an exception as a refusal, or null for a bug, which is to be logged and answered with `internal_error`. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof RefusedError) return error.refusal;
   if (error instanceof DOMException && error.name === "AbortError") {
@@ -104,6 +110,7 @@ export function refusalOf(error: unknown): Refusal | null {
   return null;
 }
 
+/** The refusal of a request that met a bug. */
 export const INTERNAL: Refusal = {
   code: "internal_error",
   message: "Something broke inside the service. The request id helps to find it in the log.",

@@ -1,5 +1,5 @@
-// A client's Idempotency-Key on an administrative write: the same request sent again is answered as the first was, a new
-// API key included, and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
+// The Idempotency-Key of management writes: the same request sent again is answered as the first was, a new API key included,
+// and changes nothing more. Its sibling for gateway requests is src/gateway/idempotency/idempotency-records.ts.
 //
 // The answer is kept sealed for 24 hours. An error is not kept and frees the key; two at once, on whichever nodes: the second
 // waits (write-lock.ts).
@@ -9,11 +9,11 @@
 // between the change and the keeping     nothing: it runs again. A command that moves money carries an id made from
 //                                        account, key and body, so the ledger knows it: what was done is answered as done,
 //                                        and money moves once. An account that was created so gets a fresh API key, since
-//                                        nobody has seen the first. Settings are set to what they are; another provider
-//                                        key or news item may stand beside the first
-// 503, nobody knows                      the same
-// the node died amid the work            as above, once the others know that it did
-// answer kept, response lost             the answer: it is given again
+//                                        no client has seen the first. Settings are set to what they are; another
+//                                        provider key or news item may exist beside the first
+// 503, outcome unknown                   the same
+// the node died during the work          as above, once the others know that it did
+// answer kept, response lost             the kept answer
 // machine lost, newest answers with it   as between the change and the keeping
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
 
@@ -24,37 +24,48 @@ import { type Clock, type Random, sleep } from "../base/clock.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
-import { createWriteLocks, type Nodes } from "./write-lock.ts";
+import { createWriteLocks, type Nodes, type WriteLock } from "./write-lock.ts";
 
-/** The id of what a request does, and when it was first asked for: for commands that move money. */
+/** The id of the command of a request, and when it was first sent: for commands that move money. */
 export interface CommandId {
   readonly id: string;
-  /** Wall ms. */
+  /** Wall-clock milliseconds. */
   readonly bornAt: number;
 }
 
+/** A management request, and the text of its body. */
 export interface IdempotentCall {
   readonly account: AccountId;
   readonly request: Request;
   readonly body: string;
 }
 
-export interface AdminIdempotency {
-  /**
-   * Does the work, or answers what it answered before (plain data, as JSON keeps it). Throws Refused:
-   * `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`.
-   */
-  once<T>(
-    call: IdempotentCall,
-    work: (command: CommandId) => Promise<T>,
-  ): Promise<{ value: T; repeated: boolean }>;
+/** One write while it runs. It holds its Idempotency-Key until exactly one of `complete` and `abandon` was called. */
+export interface IdempotentWrite {
+  readonly command: CommandId;
+  /** The kept answer of the first request, which ends this one; null when this is the first. */
+  readonly kept: { readonly answer: unknown } | null;
+  /** Keeps the answer (plain data, as JSON keeps it) and frees the key. Never rejects. */
+  complete(answer: unknown): Promise<void>;
+  /** Frees the key and keeps nothing. Never rejects. */
+  abandon(): Promise<void>;
 }
 
-/** Where a key is minded, with everything below. */
-export const PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
+/** Idempotency of management writes. */
+export interface AdminIdempotency {
+  /**
+   * Begins a request: waits until no other request with its key runs, and looks for a kept answer. Throws
+   * `RefusedError`: `invalid_parameter` for a key that is none, `idempotency_mismatch`, `idempotency_expired`,
+   * `service_unavailable`; throws `UnavailableError` when the store does not answer.
+   */
+  begin(call: IdempotentCall): Promise<IdempotentWrite>;
+}
+
+/** Paths, with all below them, whose writes use an Idempotency-Key (contract section 2). */
+const IDEMPOTENT_PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
-/** Answers that are kept for one account. */
+/** Answers that are kept for one account at most. */
 const KEPT_MAX = 10_000;
 
 const NOT_A_KEY: Refusal = {
@@ -68,7 +79,7 @@ const EXPIRED: Refusal = {
     "The request with this Idempotency-Key was done, but its answer cannot be read any more. Look before you repeat it with a new key.",
 };
 
-/** Longer than any write takes. */
+/** Milliseconds that a repeat waits for the first request: longer than any write takes. */
 const WAIT_MS = 60_000;
 const POLL_MS = 50;
 const POLL_MS_MAX = 1_000;
@@ -79,51 +90,65 @@ const STILL_RUNNING: Refusal = {
   retryAfterS: 1,
 };
 
-interface Kept {
+/** A kept answer, as it is sealed in the store. */
+interface StoredAnswer {
   /** Hash of the request. */
   readonly asked: string;
   readonly value: unknown;
 }
 
-export function createAdminIdempotency(parts: {
-  store: Store;
-  vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
-  clock: Clock;
-  random: Random;
-  log: Log;
-  nodes: Nodes;
-}): AdminIdempotency {
-  const { store, vault, clock, random, log } = parts;
-  const turns = createWriteLocks({ store, clock, random, ...parts.nodes });
-  /** By place: what runs now. */
-  const running = new Map<string, { readonly asked: string; readonly over: Promise<void> }>();
+/** What keeping answers needs; `vault` seals them. */
+interface KeepingParts {
+  readonly store: Store;
+  readonly vault: { seal(text: string): SealedSecret; open(sealed: SealedSecret): string };
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
-  /** null: nothing is kept. */
-  async function find(place: string, asked: string): Promise<Kept | null> {
-    const row = await reading(place, store.answer(place, clock.wall()));
-    if (row === null) return null;
-    let kept: Kept;
-    try {
-      kept = JSON.parse(vault.open(JSON.parse(row.body)));
-    } catch (error) {
-      log("warn", "answer_unreadable", { account: row.account, error: String(error) });
-      throw new RefusedError(EXPIRED);
-    }
-    if (kept.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
-    return kept;
-  }
+/** Reads and writes kept answers. Throws `UnavailableError` when the store does not answer a read. */
+function keptAnswers({ store, vault, clock, log }: KeepingParts) {
+  return {
+    /** Returns null when no answer is kept. */
+    async find(place: string, asked: string): Promise<StoredAnswer | null> {
+      const row = await reading(place, store.answer(place, clock.wall()));
+      if (row === null) return null;
+      let kept: StoredAnswer;
+      try {
+        kept = JSON.parse(vault.open(JSON.parse(row.body)));
+      } catch (error) {
+        log("warn", "answer_unreadable", { account: row.account, error: String(error) });
+        throw new RefusedError(EXPIRED);
+      }
+      if (kept.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      return kept;
+    },
 
-  async function keep(place: string, account: AccountId, kept: Kept): Promise<void> {
-    const at = clock.wall();
-    try {
-      const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
-      await store.keepAnswer({ id: place, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MAX);
-    } catch (error) {
-      log("warn", "answer_not_kept", { account, error: String(error) });
-    }
-  }
+    async keep(place: string, account: AccountId, kept: StoredAnswer): Promise<void> {
+      const at = clock.wall();
+      try {
+        const body = JSON.stringify(vault.seal(JSON.stringify(kept)));
+        await store.keepAnswer(
+          { id: place, account, kind: "admin", at, until: at + KEPT_MS, body },
+          KEPT_MAX,
+        );
+      } catch (error) {
+        log("warn", "answer_not_kept", { account, error: String(error) });
+      }
+    },
+  };
+}
 
-  /** The id of the day on which it was first asked; an id that a day ago moved money is not used again. */
+/** Creates the idempotency of management writes over a store. */
+export function createAdminIdempotency(
+  parts: KeepingParts & { readonly random: Random; readonly nodes: Nodes },
+): AdminIdempotency {
+  const { store, clock, random } = parts;
+  const answers = keptAnswers(parts);
+  const locks = createWriteLocks({ store, clock, random, ...parts.nodes });
+  /** What runs on this node now, by place. */
+  const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
+
+  /** Returns the command id of the day on which the request was first sent. An id that moved money a day ago is not used again. */
   async function commandOf(place: string, asked: string): Promise<CommandId> {
     const now = clock.wall();
     const day = Math.floor(now / DAY_MS);
@@ -134,64 +159,83 @@ export function createAdminIdempotency(parts: {
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
   }
 
-  /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
-  async function inTurn<T>(
-    place: string,
-    account: AccountId,
-    asked: string,
-    work: (command: CommandId) => Promise<T>,
-  ): Promise<{ value: T; repeated: boolean }> {
+  /** Waits for the lock of the key; another request of the same key may hold it, on any node. */
+  async function lockOf(place: string, account: AccountId, asked: string): Promise<WriteLock> {
     const until = clock.mono() + WAIT_MS;
     for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
-      const turn = await reading(place, turns.take(place, account, asked));
-      if ("giveBack" in turn) {
-        try {
-          const kept = await find(place, asked);
-          if (kept !== null) return { value: kept.value as T, repeated: true };
-          const value = await work(await commandOf(place, asked));
-          await keep(place, account, { asked, value });
-          return { value, repeated: false };
-        } finally {
-          await turn.giveBack();
-        }
-      }
-      if (turn.about !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+      const lock = await reading(place, locks.acquire(place, account, asked));
+      if ("release" in lock) return lock;
+      if (lock.heldFor !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
       if (clock.mono() > until) throw new RefusedError(STILL_RUNNING);
       await sleep(clock, waitMs);
     }
   }
 
+  /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
+  async function locked(
+    { place, account, asked }: { place: string; account: AccountId; asked: string },
+    free: () => void,
+  ): Promise<IdempotentWrite> {
+    const lock = await lockOf(place, account, asked);
+    const release = async () => {
+      await lock.release();
+      free();
+    };
+    try {
+      const found = await answers.find(place, asked);
+      const kept = found && { answer: found.value };
+      const command = kept === null ? await commandOf(place, asked) : fresh();
+      const complete = async (answer: unknown) => {
+        await answers.keep(place, account, { asked, value: answer });
+        await release();
+      };
+      return { command, kept, complete, abandon: release };
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  const fresh = (): CommandId => ({ id: random.id(), bornAt: clock.wall() });
+
   return {
-    async once({ account, request, body }, work) {
+    async begin({ account, request, body }) {
       const key = keyOf(request);
-      if (key === null) {
-        return { value: await work({ id: random.id(), bornAt: clock.wall() }), repeated: false };
-      }
+      if (key === null) return { command: fresh(), kept: null, complete: nothing, abandon: nothing };
       const place = `${account}:admin:${sha256(key)}`;
       const { pathname, search } = new URL(request.url);
       const asked = sha256(`${request.method} ${pathname}${search}\n${body}`);
       for (let first = running.get(place); first !== undefined; first = running.get(place)) {
         if (first.asked !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
-        await first.over;
+        await first.ended;
       }
       const { promise, resolve } = Promise.withResolvers<void>();
-      running.set(place, { asked, over: promise });
-      try {
-        return await inTurn(place, account, asked, work);
-      } finally {
+      running.set(place, { asked, ended: promise });
+      const free = () => {
         running.delete(place);
         resolve();
+      };
+      try {
+        return await locked({ place, account, asked }, free);
+      } catch (error) {
+        free();
+        throw error;
       }
     },
   };
 }
 
-/** The Idempotency-Key of a write that minds one; null: none. */
+const nothing = async (): Promise<void> => {};
+
+/** Whether writes at this path use an Idempotency-Key. */
+export const isIdempotentPath = (path: string): boolean =>
+  IDEMPOTENT_PATHS.some((one) => path === one || path.startsWith(`${one}/`));
+
+/** Returns the Idempotency-Key of a write that uses one, or null. */
 function keyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key === null || request.method === "GET" || request.method === "HEAD") return null;
-  const path = new URL(request.url).pathname;
-  if (!PATHS.some((one) => path === one || path.startsWith(`${one}/`))) return null;
+  if (!isIdempotentPath(new URL(request.url).pathname)) return null;
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new RefusedError(NOT_A_KEY);
   return key;
 }

@@ -1,7 +1,7 @@
-// Bodies that are made while they are sent: however large they become, a piece of them is held at a time.
-// What they say is the business of whoever makes them.
+// Response bodies that are written while they are sent: however large they become, one piece is in memory at a time. It knows
+// nothing of their content.
 
-/** Read as fast as it is sent, and ended with its reader. The loop turns before each piece. */
+/** Returns a stream that reads `text` as fast as it is sent, and ends it with its reader. The event loop turns before each piece. */
 export function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
@@ -15,7 +15,10 @@ export function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Arra
   });
 }
 
-/** As text where one piece is all; else as a stream, whose first piece is made before: what fails in it is refused. */
+/**
+ * Returns the text if one piece is all of it, else a stream. The first piece is made before, so that its failure is still
+ * an error response.
+ */
 export async function streamed(text: AsyncGenerator<string>): Promise<string | ReadableStream<Uint8Array>> {
   const first = await text.next();
   const second = first.done ? first : await text.next();
@@ -29,10 +32,10 @@ export async function streamed(text: AsyncGenerator<string>): Promise<string | R
   );
 }
 
-/** Characters that are gathered before they are sent. */
+/** Characters that are collected before they are sent. */
 const PIECE = 65_536;
 
-/** A JSON array of what is shown of each row, with a text on either side of it. Asks for rows as they are wanted. */
+/** Writes a JSON array of the shapes of all rows, between two texts. It reads rows as they are needed. */
 export async function* jsonArray<T>(
   rows: Iterable<T> | AsyncIterable<T>,
   shape: (row: T) => object | Promise<object>,
@@ -49,3 +52,13 @@ export async function* jsonArray<T>(
   }
   yield `${piece}]${after}`;
 }
+
+/**
+ * Returns a handler's answer whose body is this text. A stream must leave as a response, since Elysia would end a failed
+ * one as if it were complete. `T` is what the text stands for, so that the compiler compares it with the schema of the
+ * answer.
+ */
+export const rawAnswer = <T>(
+  text: string | ReadableStream,
+  headers: Readonly<Record<string, string>> = { "content-type": "application/json" },
+): T => new Response(text, { headers }) as unknown as T;

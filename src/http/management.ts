@@ -1,217 +1,267 @@
-// What every management, administration and dashboard endpoint does around its own few lines: identify the caller,
-// limit how often he calls, read and check the body and the query, answer in JSON, turn refusals into error bodies;
-// of what changes something also: write the operation log, and answer a repeated request as the first.
-// The order is the contract's: who calls is settled before what he sends is looked at.
+// What every management, administration and dashboard endpoint does around its handler, as hooks of Elysia: identify the
+// caller, limit how often it calls, read the body, write the operation log, and answer a repeated request as the first.
+//
+//   transform      key → call limiter → audit entry → flags, IP → role → body     401 and 403 come before 400
+//   (Elysia)       validation of params, query and body
+//   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
+//   afterHandle    the answer is kept, the audit entry closed
+//   onError        of app.ts: ends both with `fail`
+//
+// It knows no endpoint, and maps no error to a response.
 
-import type { Static, TObject } from "@sinclair/typebox";
+import { type AnySchema, Elysia, NotFoundError } from "elysia";
 import { INVALID_KEY } from "../../actors/account/admit.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import type { AccountRecord } from "../../actors/account/views.ts";
 import { ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
-import { RefusedError } from "../base/errors.ts";
+import { assert, type Refusal, RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
-import { asManagement, errorResponse, httpError, INTERNAL, refusalOf } from "./errors.ts";
-import type { AdminIdempotency, CommandId } from "./idempotency.ts";
-import { parseJsonBody, readText, validate } from "./request-body.ts";
-import { NoQuery } from "./shapes.ts";
+import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
+import { parseJsonBody, readText, refuseRepeatedNames } from "./request-body.ts";
+import {
+  apiKeyOf,
+  clientIpOf,
+  emptyUndecodedParts,
+  type HttpListener,
+  isGatewayPath,
+  pathOf,
+  requestIdOf,
+} from "./request-head.ts";
+import { isOptionalBody } from "./schemas.ts";
 
-export interface ManagementParts {
+/** The listener for which an application is made. */
+export interface ListenerParts {
+  /** Null before the first request. */
+  readonly listener: () => HttpListener;
+  /** Whether it serves the endpoints of Owners and Root, which otherwise are 404 there. */
+  readonly servesAdministration: boolean;
+}
+
+/** What management endpoints need. */
+export interface ManagementParts extends ListenerParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly limiter: CallLimiter;
-  readonly operations: AuditLog;
-  readonly repeats: AdminIdempotency;
+  readonly auditLog: AuditLog;
+  readonly idempotency: AdminIdempotency;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly maxBodyBytes: number;
+  readonly trustProxy: readonly string[];
 }
 
-/** The listener a request came to. */
-export type HttpListener = { requestIP(request: Request): { address: string } | null } | null;
-
-/** What a handler gets of a request. */
-export interface Context {
-  readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string | undefined>>;
-  /** The client's address as the trusted proxies tell it. */
-  readonly clientIp: () => string;
+/** Access to an endpoint: the caller's role, the key's scope, and its action in the operation log. */
+export interface Access {
+  readonly role: "any" | "owner" | "root";
+  /** The scope that an API key needs (contract section 8). Until keys have scopes, every key has every scope. */
+  readonly scope: "invoke" | "read" | "manage" | "admin";
+  /** Every call of a known caller writes a line of the operation log with this action, done or refused; null: none. */
+  readonly audit: Action | null;
+  /** Milliseconds that the caller's account may take to identify it; if absent, as long as for any command. */
+  readonly identifyMs?: number;
+  /** The answer has a price, so `insufficient_balance` is 429, as for a request to a model. */
+  readonly isCharged?: true;
 }
 
+/** Whether an endpoint answers only on the administration listener where there is one (contract section 1). */
+export const isAdministration = ({ role }: Access): boolean => role !== "any";
+
+/** The account that calls, and the hash of its key. */
 export interface ManagementCaller extends AccountRecord {
   readonly keyHash: string;
 }
 
-export interface ManagementInput<B extends TObject, Q extends TObject> {
-  readonly caller: ManagementCaller;
-  readonly body: Static<B>;
-  readonly query: Static<Q>;
-  readonly params: Readonly<Record<string, string>>;
-  readonly requestId: string;
-  readonly request: Request;
-  readonly clientIp: () => string;
-  /** What the operation log is to say; of an endpoint without `action` nobody reads it. */
-  readonly journal: AuditEntry;
-  /** For what moves money: a repeat after a crash has the same, so that nothing moves twice. */
-  readonly command: CommandId;
-}
-
-export interface Access<B extends TObject, Q extends TObject> {
-  readonly who: "any" | "owner" | "root";
-  readonly body?: B;
-  /** It may be left out altogether: then `body` is empty, whatever the schema requires. */
-  readonly bodyMayLack?: true;
-  readonly query?: Q;
-  /** The key may also come as `x-api-key`: a path below /v1. */
-  readonly xApiKey?: true;
-  /** Changes something although it reads no body: refused to a suspended account, as what has a body is. */
-  readonly writes?: true;
-  /** Its answer has a price: who cannot pay is refused as a request to a model is. */
-  readonly pays?: true;
-  /** Every call of a known caller writes a line of the operation log, done or refused. */
-  readonly action?: Action;
-  /** How long the caller's account may take to say who it is, ms; absent: as long as others are asked. */
-  readonly knownWithinMs?: number;
-  /** A path of the gateway: refused to a suspended account, as every other one is. */
-  readonly gateway?: true;
-}
-
-/** A handler that says what it takes: the document of the service is written from what really checks. */
-export type Endpoint = ((context: Context) => Promise<Response>) & {
-  readonly takes: Access<TObject, TObject>;
-};
-
-/** Headers beside a body. */
-export interface ManagementAnswer {
+/** A kept answer: its body, and the headers beside it. */
+interface KeptAnswer {
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const answer = (body: unknown, headers?: Readonly<Record<string, string>>): ManagementAnswer =>
-  headers === undefined ? { body } : { body, headers };
+/** One management request while it runs. Its getters throw before `open` has resolved. */
+export class ManagementCall {
+  readonly requestId: string;
+  #caller: ManagementCaller | null = null;
+  #audit: AuditCall | null = null;
+  #text = "";
+  #write: IdempotentWrite | null = null;
+  #isCharged = false;
 
-export function endpoint<B extends TObject, Q extends TObject>(
-  edge: ManagementParts,
-  options: Access<B, Q>,
-  handle: (input: ManagementInput<B, Q>) => Promise<ManagementAnswer> | ManagementAnswer,
-): Endpoint {
-  const activeOnly = options.body !== undefined || options.writes === true || options.gateway === true;
-  const { action } = options;
-  const handler = async ({ request, params, query, clientIp }: Context): Promise<Response> => {
-    const requestId = requestIdOf(request, edge.random);
-    const headers = { "x-request-id": requestId };
-    let page: AuditCall | null = null;
-    try {
-      const holder = await keyHolder(edge, { request, ip: clientIp, xApiKey: options.xApiKey === true });
-      edge.limiter.count(holder.account, holder.account === ROOT);
-      const { account: operator } = holder;
-      page = openAuditEntry(edge.operations, action && { action, operator, ip: clientIp() });
-      const budgetMs = options.knownWithinMs;
-      const caller = await identified(edge, holder, { ip: clientIp, activeOnly, budgetMs });
-      authorize(caller, options.who);
-      const text = options.body ? await readText(request, edge.maxBodyBytes) : "";
-      const lacks = options.bodyMayLack === true && text.trim() === "";
-      const body = options.body && !lacks ? validate(options.body, parseJsonBody(text)) : ({} as Static<B>);
-      // Below /v1 what nobody knows passes; elsewhere it would be done without what was meant.
-      const known = options.query ?? (options.xApiKey ? null : (NoQuery as TObject as Q));
-      const asked = known ? validate(known, given(query), "the query") : ({} as Static<Q>);
-      const input = { caller, body, query: asked, params, requestId, request, clientIp, journal: page };
-      const { value, repeated } = await edge.repeats.once(
-        { account: operator, request, body: text },
-        async (command) => handle({ ...input, command }),
-      );
-      // A repeat did nothing, so it has no line of its own.
-      if (!repeated) await page.close(null);
-      return respond(value.body, { ...headers, ...value.headers });
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal === null) {
-        edge.log("error", "request_failed", {
-          requestId,
-          path: new URL(request.url).pathname,
-          error: String(error),
-        });
-      }
-      // A key that was rotated away identifies no operator.
-      if (refusal?.code !== INVALID_KEY.code) await page?.close(refusal ?? INTERNAL);
-      const found = httpError(refusal ?? INTERNAL);
-      return errorResponse(options.pays ? found : asManagement(found), headers);
-    }
-  };
-  return Object.assign(handler, { takes: options });
+  constructor(
+    private readonly parts: ManagementParts,
+    readonly request: Request,
+  ) {
+    this.requestId = requestIdOf(request, parts.random);
+  }
+
+  get caller(): ManagementCaller {
+    assert(this.#caller !== null, "the caller is not identified yet");
+    return this.#caller;
+  }
+
+  /** The entry of the operation log. An endpoint whose `audit` is null writes none. */
+  get audit(): AuditEntry {
+    assert(this.#audit !== null, "the audit entry is not open yet");
+    return this.#audit;
+  }
+
+  /** The id for commands that move money: a repeat after a crash has the same, so that nothing moves twice. */
+  get command(): CommandId {
+    assert(this.#write !== null, "the request has not begun yet");
+    return this.#write.command;
+  }
+
+  /** Whether refusals keep the status that a request to a model would have. */
+  get isCharged(): boolean {
+    return this.#isCharged;
+  }
+
+  /** Whether the request has a body, where it may be left out. */
+  get hasBody(): boolean {
+    return this.#text.trim() !== "";
+  }
+
+  /** Returns the client's address as the trusted proxies state it. */
+  readonly clientIp = (): string => clientIpOf(this.request, this.parts.listener(), this.parts.trustProxy);
+
+  /**
+   * Identifies the caller and reads the body. Throws `RefusedError` in the order of contract section 2, and
+   * `NotFoundError` for an endpoint that this listener does not serve. `body`: the schema of the body; without one
+   * it is not read. Returns the parsed body, undefined where none is read.
+   */
+  async open(access: Access, body: AnySchema | undefined): Promise<unknown> {
+    const { parts, request } = this;
+    if (isAdministration(access) && !parts.servesAdministration) throw new NotFoundError();
+    this.#isCharged = access.isCharged === true;
+    const isGateway = isGatewayPath(pathOf(request.url));
+    const holder = await keyHolder(parts, apiKeyOf(request, isGateway), this.clientIp);
+    parts.limiter.count(holder.account, holder.account === ROOT);
+    const act = access.audit && { action: access.audit, operator: holder.account, ip: this.clientIp() };
+    this.#audit = openAuditEntry(parts.auditLog, act);
+    // A suspended account may read what lies outside the gateway, and nothing else.
+    const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
+    this.#caller = await identified(parts, holder, { ip: this.clientIp(), suspendedToo }, access.identifyMs);
+    authorize(this.#caller, access.role);
+    if (body !== undefined) this.#text = await readText(request, parts.maxBodyBytes);
+    const isAbsent = isOptionalBody(body) && !this.hasBody;
+    const value = body === undefined || isAbsent ? {} : parseJsonBody(this.#text);
+    // Elysia takes the last of several values, so the others would be ignored unnoticed.
+    if (!isGateway) refuseRepeatedNames(request.url);
+    return body === undefined ? undefined : value;
+  }
+
+  /** Begins the handler's work under the request's Idempotency-Key. Returns the kept answer, which ends the request. */
+  async begin(): Promise<KeptAnswer | null> {
+    const { request, parts } = this;
+    const account = this.caller.profile.id;
+    this.#write = await parts.idempotency.begin({ account, request, body: this.#text });
+    return (this.#write.kept?.answer as KeptAnswer | undefined) ?? null;
+  }
+
+  /** Ends the request with an answer. A repeat did nothing, so it has no line in the operation log. */
+  async complete(body: unknown, headers: KeptAnswer["headers"]): Promise<void> {
+    const [write, audit] = this.#end();
+    assert(write !== null, "a request is completed before it has begun, or twice");
+    if (write.kept !== null) return write.abandon();
+    await write.complete(headers === undefined ? { body } : { body, headers });
+    await audit?.close(null);
+  }
+
+  /** Ends the request with a refusal, before its response leaves. Never rejects. */
+  async fail(refusal: Refusal): Promise<void> {
+    const [write, audit] = this.#end();
+    await write?.abandon();
+    // A key that was rotated away identifies no operator.
+    if (refusal.code !== INVALID_KEY.code) await audit?.close(refusal);
+  }
+
+  /** Takes what has to be ended, so that it is ended once. */
+  #end(): [IdempotentWrite | null, AuditCall | null] {
+    const open: [IdempotentWrite | null, AuditCall | null] = [this.#write, this.#audit];
+    this.#write = null;
+    this.#audit = null;
+    return open;
+  }
 }
 
-/** Text and streams go as they are, with a content type of their own; everything else as JSON. */
-const respond = (body: unknown, headers: Readonly<Record<string, string>>): Response =>
-  typeof body === "string" || body instanceof ReadableStream
-    ? new Response(body, { headers })
-    : Response.json(body, { headers });
+/** In place of the body until the caller is known. Elysia parses before that; without a parse hook it would read. */
+const UNREAD_BODY = Symbol("unread body");
 
-/** The client's id when it is fit to be one, else a fresh one (contract section 2). */
-export const requestIdOf = (request: Request, random: Random): string =>
-  givenRequestId(request) ?? random.id();
+/** Hooks and the macro `access` of management endpoints, scoped to the plugin that uses them. */
+export const management = (parts: ManagementParts) =>
+  new Elysia({ normalize: false })
+    .onParse(() => UNREAD_BODY)
+    .derive(({ request, set }) => {
+      const call = new ManagementCall(parts, request);
+      set.headers["x-request-id"] = call.requestId;
+      return { call };
+    })
+    .macro({
+      access: (access: Access) => {
+        let bodySchema: AnySchema | undefined;
+        return {
+          detail: { security: [{ bearer: [] }], "x-access": access },
+          introspect(route: { readonly body?: AnySchema }) {
+            bodySchema = route.body;
+          },
+          async transform(context) {
+            context.body = await context.call!.open(access, bodySchema);
+            emptyUndecodedParts(context.params);
+          },
+          async beforeHandle({ call, set }) {
+            const kept = await call!.begin();
+            if (kept === null) return undefined;
+            Object.assign(set.headers, kept.headers);
+            return kept.body;
+          },
+          async afterHandle({ call, set, responseValue }) {
+            const { "x-request-id": _, ...headers } = set.headers;
+            await call!.complete(responseValue, headers as Record<string, string>);
+          },
+        };
+      },
+    })
+    .as("scoped");
 
-/** The client's own id; null when it sent none that is fit. */
-export function givenRequestId(request: Request): string | null {
-  const given = request.headers.get("x-request-id");
-  return given !== null && /^[\x20-\x7e]{1,128}$/.test(given) ? given : null;
-}
-
-/** The API key of `Authorization: Bearer`, or of `x-api-key` where that is allowed. */
-export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null {
-  const header = request.headers.get("authorization");
-  const bearer = header !== null && /^bearer /i.test(header) ? header.slice(7).trim() : "";
-  if (bearer !== "") return bearer;
-  const other = alsoXApiKey ? request.headers.get("x-api-key")?.trim() : undefined;
-  return other === undefined || other === "" ? null : other;
-}
-
-/** Whose key came along; whether it still is, the account itself says. */
+/** Returns the holder of a key. Whether the key is still valid is decided by its account. */
 async function keyHolder(
-  edge: ManagementParts,
-  { request, ip, xApiKey }: { request: Request; ip: () => string; xApiKey: boolean },
+  { identify }: ManagementParts,
+  key: string | null,
+  ip: () => string,
 ): Promise<KeyHolder> {
-  const key = apiKeyOf(request, xApiKey);
   if (key === null) throw new RefusedError(MISSING_KEY);
-  const holder = await edge.identify(key, ip);
+  const holder = await identify(key, ip);
   if (holder === null) throw new RefusedError(INVALID_KEY);
   return holder;
 }
 
 async function identified(
-  edge: ManagementParts,
+  { system, identify }: ManagementParts,
   { account, keyHash }: KeyHolder,
-  { ip, activeOnly, budgetMs }: { ip: () => string; activeOnly: boolean; budgetMs: number | undefined },
+  request: { readonly ip: string; readonly suspendedToo: boolean },
+  budgetMs: number | undefined,
 ): Promise<ManagementCaller> {
   try {
-    const asking = { keyHash, ip: ip(), suspendedToo: !activeOnly };
     const options = budgetMs === undefined ? {} : { budgetMs };
-    const record = await edge.system.ask(actorRef.account(account), "identify", asking, options);
+    const record = await system.ask(actorRef.account(account), "identify", { keyHash, ...request }, options);
     return { ...record, keyHash };
   } catch (error) {
-    if (error instanceof RefusedError && error.refusal.code === INVALID_KEY.code)
-      edge.identify.forget(keyHash);
+    if (error instanceof RefusedError && error.refusal.code === INVALID_KEY.code) identify.forget(keyHash);
     throw error;
   }
 }
 
-function authorize(caller: ManagementCaller, who: "any" | "owner" | "root"): void {
-  if (who === "owner" && !caller.isOwner) {
+function authorize(caller: ManagementCaller, role: Access["role"]): void {
+  if (role === "owner" && !caller.isOwner) {
     throw new RefusedError({ code: "not_owner", message: "Only an Owner may call this endpoint." });
   }
-  if (who === "root" && !isRoot(caller.profile)) {
+  if (role === "root" && !isRoot(caller.profile)) {
     throw new RefusedError({ code: "not_root", message: "Only Root may call this endpoint." });
   }
 }
-
-const given = (query: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );

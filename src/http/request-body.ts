@@ -1,9 +1,7 @@
-// Bodies in and out: bounded reading, parsing that cannot break on hostile input, checking against a TypeBox schema.
-// A schema is compiled once; the first thing wrong with a value becomes one sentence that names field and rule.
+// Request bodies: bounded reading, parsing that no input breaks, and what an error states about a value that does not fit its
+// schema: field and rule, never the value.
 
-import type { Static, TSchema } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { ValueErrorType } from "@sinclair/typebox/value";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
@@ -13,7 +11,7 @@ const refuse = (code: ErrorCode, message: string): never => {
   throw new RefusedError({ code, message });
 };
 
-/** The whole body as text, unpacked. Refuses a body larger than `most` bytes without holding it. */
+/** Reads the whole body as text, decompressed. Refuses a body of more than `most` bytes without holding it. */
 export async function readText(request: Request, most: number): Promise<string> {
   if (statedLength(request, most) !== null) return request.text();
   const chunks: Uint8Array[] = [];
@@ -23,6 +21,7 @@ export async function readText(request: Request, most: number): Promise<string> 
 
 const NO_JSON = "The body is not valid JSON. Check quotes, commas and brackets.";
 
+/** Parses a JSON body. Throws `RefusedError` `invalid_json`. */
 export function parseJsonBody(text: string): unknown {
   let value: unknown;
   try {
@@ -37,29 +36,33 @@ export function parseJsonBody(text: string): unknown {
   return value;
 }
 
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
-
-/** The value as the schema's type, or a refusal that names the first field at fault. */
-export function validate<S extends TSchema>(schema: S, value: unknown, what = "the body"): Static<S> {
-  let checker = compiled.get(schema);
-  if (checker === undefined) {
-    checker = TypeCompiler.Compile(schema);
-    compiled.set(schema, checker);
-  }
-  if (checker.Check(value)) return value as Static<S>;
-  const error = checker.Errors(value).First();
-  if (error === undefined) return refuse("invalid_parameter", `Something in ${what} is not as it must be.`);
+/** Returns code and message for the first thing wrong with a value. They hold the field and its rule, no value. */
+export function ruleOf(error: ValueError | undefined, what: string): [code: ErrorCode, message: string] {
+  if (error === undefined) return ["invalid_parameter", `Something in ${what} is not as it must be.`];
   const field = error.path.slice(1).replaceAll("/", ".").slice(0, 200);
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
     const known = Object.keys(error.schema.properties ?? {}).join(", ");
     const hint = known === "" ? "" : ` Known there: ${known}.`;
-    return refuse("unknown_field", `This endpoint does not know the field "${field}".${hint}`);
+    return ["unknown_field", `This endpoint does not know the field "${field}".${hint}`];
   }
   if (error.type === ValueErrorType.ObjectRequiredProperty) {
-    return refuse("missing_parameter", `The field "${field}" is missing in ${what}.`);
+    return ["missing_parameter", `The field "${field}" is missing in ${what}.`];
   }
   const rule =
     typeof error.schema.description === "string" ? error.schema.description : error.message.toLowerCase();
   const whole = `${what.replace("the", "The")} must be an object.`;
-  return refuse("invalid_parameter", field === "" ? whole : `"${field}": ${rule}.`);
+  return ["invalid_parameter", field === "" ? whole : `"${field}": ${rule}.`];
+}
+
+/** Refuses a query that has a name twice. */
+export function refuseRepeatedNames(url: string): void {
+  const from = url.indexOf("?");
+  if (from === -1) return;
+  const names = [...new URLSearchParams(url.slice(from)).keys()];
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated === undefined) return;
+  refuse(
+    "invalid_parameter",
+    `"${repeated.slice(0, 200)}" stands in the query more than once. Give it once.`,
+  );
 }

@@ -1,12 +1,12 @@
-// Texts of a bounded length, as schemas. TypeBox's own strings count the halves of characters; these count characters, as
-// JSON Schema says that a length is counted, and stand in the document like any other string.
+// Schemas of texts whose length counts characters, as JSON Schema defines it. TypeBox's own strings count UTF-16 code units.
+// The document shows them like any other string.
 
 import { FormatRegistry, Kind, type TSchema, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
 import { codePoints, isLonger } from "../../actors/code-points.ts";
 
 interface Characters {
   readonly minLength?: number;
-  readonly maxLength: number;
+  readonly maxLength?: number;
   readonly pattern?: string;
   /** A name in TypeBox's registry of formats. */
   readonly format?: string;
@@ -19,8 +19,8 @@ const KIND = "Characters";
 const expressions = new WeakMap<object, RegExp>();
 
 TypeRegistry.Set<TSchema & Characters>(KIND, (schema, value) => {
-  if (typeof value !== "string" || isLonger(value, schema.maxLength)) return false;
-  const { minLength = 0, pattern, format } = schema;
+  const { minLength = 0, maxLength, pattern, format } = schema;
+  if (typeof value !== "string" || (maxLength !== undefined && isLonger(value, maxLength))) return false;
   if (value.length < 2 * minLength && codePoints(value) < minLength) return false;
   if (format !== undefined && FormatRegistry.Get(format)?.(value) !== true) return false;
   if (pattern === undefined) return true;
@@ -29,6 +29,9 @@ TypeRegistry.Set<TSchema & Characters>(KIND, (schema, value) => {
   return expression.test(value);
 });
 
-/** A string of `minLength` to `maxLength` characters that matches the pattern, where there is one. */
+/**
+ * A string of `minLength` to `maxLength` characters that matches the pattern, each where it is given. Bodies use it for
+ * every text: an error of Elysia about a plain string breaks on an object whose `toString` is no function.
+ */
 export const characters = (rules: Characters): TUnsafe<string> =>
   Type.Unsafe<string>({ type: "string", ...rules, [Kind]: KIND });

@@ -1,31 +1,45 @@
-// Turns at work that must not be done twice at once, by any node of the cluster: a claim in the store, by whoever does it.
-// It lasts as long as the work. One whose process is gone is anybody's: a node that is not up, or this node under which
-// nobody works (an earlier process). One that was never given back is released by the claims sweep, after longer than any
-// such work takes. It knows nothing of the work.
+// Cluster-wide locks for work that must not run twice at once: a claim in the store, held by the process that does the work. It
+// knows nothing of the work.
+//
+// situation                                  recovery
+// the holder's node is not up                the next caller takes the lock over
+// the holder is an earlier process           the same: this node's name, and no work of this process
+// of this node
+// the lock was never released                the claims sweep releases it, after longer than any such work takes
 
 import type { AccountId } from "../../actors/ids.ts";
 import { TURN } from "../admin/periodic-sweeps.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import type { Store } from "../store/store.ts";
 
-/** Which nodes there are. */
+/** The nodes of the cluster. */
 export interface Nodes {
-  /** This one's incarnation. */
+  /** Returns this node's incarnation. */
   node(): string;
-  /** May this incarnation still be at work? */
+  /** Resolves to whether this incarnation may still be running. */
   isUp(node: string): Promise<boolean>;
 }
 
+/** A lock that is held. */
 export interface WriteLock {
-  /** Never rejects: what cannot be given back is taken by whoever comes next. */
-  giveBack(): Promise<void>;
+  /** Releases the lock. Never rejects: if the store does not answer, the claims sweep releases it. */
+  release(): Promise<void>;
 }
 
+/** The locks of one node. */
 export interface WriteLocks {
-  /** The turn; or what the one who has it is about. Rejects when the store does not say. */
-  take(place: string, account: AccountId, about: string): Promise<WriteLock | { readonly about: string }>;
+  /**
+   * Takes the lock of `place` for the work `purpose`. Resolves to the purpose of its holder if another work holds it;
+   * rejects if the store does not answer.
+   */
+  acquire(
+    place: string,
+    account: AccountId,
+    purpose: string,
+  ): Promise<WriteLock | { readonly heldFor: string }>;
 }
 
+/** Creates the locks of one node over a store. */
 export function createWriteLocks(
   parts: Nodes & { readonly store: Store; readonly clock: Clock; readonly random: Random },
 ): WriteLocks {
@@ -33,36 +47,36 @@ export function createWriteLocks(
   /** Locks that this process holds. */
   const working = new Set<string>();
 
-  /** Whatever this process was called when it took a turn, it has it while it works. */
+  /** Whether a holder has ended. Under whatever name this process took a lock, it holds it while it works. */
   async function isGone(by: string): Promise<boolean> {
     if (working.has(by)) return false;
     const node = by.slice(0, by.indexOf("\n"));
     return node === parts.node() || !(await parts.isUp(node));
   }
 
-  async function giveBack(key: string, by: string): Promise<void> {
+  async function release(key: string, by: string): Promise<void> {
     working.delete(by);
     await store.release(key, by).catch(() => {});
   }
 
   return {
-    async take(place, account, about) {
+    async acquire(place, account, purpose) {
       const key = `${TURN}${place}`;
-      const by = `${parts.node()}\n${random.id()}\n${about}`;
+      const by = `${parts.node()}\n${random.id()}\n${purpose}`;
       working.add(by);
       for (;;) {
         try {
-          if (await store.claim(key, account, by, clock.wall())) return { giveBack: () => giveBack(key, by) };
+          if (await store.claim(key, account, by, clock.wall())) return { release: () => release(key, by) };
           const claim = await store.findClaim(key);
           if (claim === null) continue;
           if (!(await isGone(claim.by))) {
             working.delete(by);
-            return { about: claim.by.slice(claim.by.lastIndexOf("\n") + 1) };
+            return { heldFor: claim.by.slice(claim.by.lastIndexOf("\n") + 1) };
           }
           await store.release(key, claim.by);
         } catch (error) {
-          // It may have been stored all the same.
-          await giveBack(key, by);
+          // The claim may have been stored all the same.
+          await release(key, by);
           throw error;
         }
       }

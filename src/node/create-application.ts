@@ -17,8 +17,8 @@ import { createAuditLog } from "../http/audit-log.ts";
 import { callLimiter } from "../http/call-limiter.ts";
 import { INTERNAL, refusalOf } from "../http/errors.ts";
 import { createAdminIdempotency } from "../http/idempotency.ts";
-import { apiKeyOf } from "../http/management.ts";
 import { createMetrics, createReadiness } from "../http/operations/health.ts";
+import { apiKeyOf } from "../http/request-head.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
@@ -49,13 +49,13 @@ export function applicationParts(given: ApplicationParts): AppParts {
     ...{ replicas: configs, recent: failedRequests },
     ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
-    readiness: createReadiness({ system, store, standing }),
+    readiness: createReadiness({ system, store, localReason: standing }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
-    operations: createAuditLog({
+    auditLog: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },
       enabled: async () => (await configs.config(ROOT)).config.logEnable,
     }),
-    repeats: createAdminIdempotency({
+    idempotency: createAdminIdempotency({
       store,
       vault,
       clock,

@@ -125,7 +125,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   // The last step that may fail: a start that failed later would lose the key that it did not show.
   const founding = createRootAccount({ system, store, clock, random, chosen: settings.rootKey });
   const rootKey = await ended(patience, "Root is being founded", founding);
-  closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.operations, figures }));
+  closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.auditLog, figures }));
   front.open({ service, administration: everything }, () => fitness?.isIsolated() ?? false);
 
   const opened = closing.move();

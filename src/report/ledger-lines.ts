@@ -14,7 +14,13 @@ import type { Store } from "../store/store.ts";
 export type LineEvent = Extract<AccountEvent, { readonly balanceAfter: unknown }>;
 
 /** Line types that the dashboard shows under another name: returned credit and credit given back. */
-const SHOWN: Partial<Record<LineEvent["type"], string>> = { returned: "refund", refund_out: "refund" };
+const SHOWN = { returned: "refund", refund_out: "refund" } as const;
+
+/** The type of a line as the dashboard shows it. */
+type ShownType = Exclude<LineEvent["type"], keyof typeof SHOWN> | "refund";
+
+const shownType = (type: LineEvent["type"]): ShownType =>
+  type === "returned" || type === "refund_out" ? SHOWN[type] : type;
 
 /** The line of a charged request; it is late when the account was deleted before the charge arrived. */
 export type ChargeEvent = Extract<LineEvent, { readonly type: "charge" | "late_charge" }>;
@@ -57,7 +63,7 @@ export async function lineCount(store: Store, id: AccountId): Promise<number> {
 export function lineShape({ at, event }: NumberedLine) {
   return {
     id: event.id,
-    type: SHOWN[event.type] ?? event.type,
+    type: shownType(event.type),
     amount: toUsd(event.amount),
     balance_after: toUsd(event.balanceAfter),
     created_at: new Date(at).toISOString(),

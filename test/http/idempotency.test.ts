@@ -9,6 +9,7 @@ import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { keyBody, userBody } from "./bodies.ts";
+import { withOnce } from "./once.ts";
 import { properError } from "./proper.ts";
 
 describe("through the service", () => {
@@ -137,14 +138,16 @@ describe("the parts", () => {
     const store = memoryStore({ clock });
     const lines: string[] = [];
     const repeats = (secrets = KEY, kept = store) =>
-      createAdminIdempotency({
-        store: kept,
-        vault: createSecretVault(secrets, null),
-        clock,
-        random: countingRandom(),
-        log: (_level, event) => void lines.push(event),
-        nodes: { node: () => "here", isUp: async () => false },
-      });
+      withOnce(
+        createAdminIdempotency({
+          store: kept,
+          vault: createSecretVault(secrets, null),
+          clock,
+          random: countingRandom(),
+          log: (_level, event) => void lines.push(event),
+          nodes: { node: () => "here", isUp: async () => false },
+        }),
+      );
     return { clock, store, lines, repeats };
   }
 

@@ -9,6 +9,7 @@ import { createWriteLocks, type WriteLock } from "../../src/http/write-lock.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
+import { withOnce } from "./once.ts";
 
 const ACCOUNT = 7 as AccountId;
 
@@ -22,37 +23,37 @@ function rig() {
   const turnsOf = (node: string) => createWriteLocks({ store, clock, random, ...nodes(node) });
   const vault = createSecretVault(Buffer.alloc(32, 1).toString("base64"), null);
   const repeatsOf = (node: string) =>
-    createAdminIdempotency({ store, vault, clock, random, log: () => {}, nodes: nodes(node) });
+    withOnce(createAdminIdempotency({ store, vault, clock, random, log: () => {}, nodes: nodes(node) }));
   return { clock, store, up, turnsOf, repeatsOf };
 }
 
-const isTurn = (taken: WriteLock | { readonly about: string }): taken is WriteLock => "giveBack" in taken;
+const isTurn = (taken: WriteLock | { readonly heldFor: string }): taken is WriteLock => "release" in taken;
 
 describe("a turn", () => {
   test("is one node's until it is given back; meanwhile the others hear what it is about", async () => {
     const { turnsOf } = rig();
     const [a, b] = [turnsOf("a"), turnsOf("b")];
-    const first = await a.take("place", ACCOUNT, "one");
-    expect(await b.take("place", ACCOUNT, "two")).toEqual({ about: "one" });
-    expect(await a.take("place", ACCOUNT, "two")).toEqual({ about: "one" });
-    await (first as WriteLock).giveBack();
-    expect(isTurn(await b.take("place", ACCOUNT, "two"))).toBe(true);
+    const first = await a.acquire("place", ACCOUNT, "one");
+    expect(await b.acquire("place", ACCOUNT, "two")).toEqual({ heldFor: "one" });
+    expect(await a.acquire("place", ACCOUNT, "two")).toEqual({ heldFor: "one" });
+    await (first as WriteLock).release();
+    expect(isTurn(await b.acquire("place", ACCOUNT, "two"))).toBe(true);
   });
 
   test("at another place is another turn", async () => {
     const { turnsOf } = rig();
     const a = turnsOf("a");
-    await a.take("place", ACCOUNT, "one");
-    expect(isTurn(await a.take("elsewhere", ACCOUNT, "one"))).toBe(true);
+    await a.acquire("place", ACCOUNT, "one");
+    expect(isTurn(await a.acquire("elsewhere", ACCOUNT, "one"))).toBe(true);
   });
 
   test("of a node that is dead is anybody's", async () => {
     const { up, turnsOf } = rig();
-    await turnsOf("a").take("place", ACCOUNT, "one");
+    await turnsOf("a").acquire("place", ACCOUNT, "one");
     const b = turnsOf("b");
-    expect(isTurn(await b.take("place", ACCOUNT, "one"))).toBe(false);
+    expect(isTurn(await b.acquire("place", ACCOUNT, "one"))).toBe(false);
     up.delete("a");
-    expect(isTurn(await b.take("place", ACCOUNT, "one"))).toBe(true);
+    expect(isTurn(await b.acquire("place", ACCOUNT, "one"))).toBe(true);
   });
 
   test("is its process's while it works, also once the process has another name", async () => {
@@ -60,15 +61,15 @@ describe("a turn", () => {
     let name = "a#1";
     const nodes = { node: () => name, isUp: async () => false };
     const a = createWriteLocks({ store, clock, random: countingRandom(), ...nodes });
-    await a.take("place", ACCOUNT, "one");
+    await a.acquire("place", ACCOUNT, "one");
     name = "a#2";
-    expect(await a.take("place", ACCOUNT, "one")).toEqual({ about: "one" });
+    expect(await a.acquire("place", ACCOUNT, "one")).toEqual({ heldFor: "one" });
   });
 
   test("of an earlier process of this node is anybody's", async () => {
     const { turnsOf } = rig();
-    await turnsOf("a").take("place", ACCOUNT, "one");
-    expect(isTurn(await turnsOf("a").take("place", ACCOUNT, "one"))).toBe(true);
+    await turnsOf("a").acquire("place", ACCOUNT, "one");
+    expect(isTurn(await turnsOf("a").acquire("place", ACCOUNT, "one"))).toBe(true);
   });
 
   test("that the store took without saying so is given back", async () => {
@@ -79,7 +80,7 @@ describe("a turn", () => {
     };
     const nodes = { node: () => "a", isUp: async () => true };
     const turns = createWriteLocks({ store: { ...store, claim }, clock, random: countingRandom(), ...nodes });
-    await expect(turns.take("place", ACCOUNT, "one")).rejects.toThrow("no answer");
+    await expect(turns.acquire("place", ACCOUNT, "one")).rejects.toThrow("no answer");
     expect(await store.unconfirmed(clock.wall() + 1, 10)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
-// Whom a caller may name: how identifiers are read, and which account one of them means to this caller. What it may do
-// there is decided by permissions.ts. An account out of reach is not there.
+// How identifiers are read, and which account one of them names for a caller. What the caller may do there is decided by
+// permissions.ts. An account out of reach is not found.
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
@@ -11,30 +11,32 @@ import type { ActorSystem } from "../../runtime/system.ts";
 import type { Store, Where } from "../../store/store.ts";
 import { type Act, permissionRefusal, type Relationship, relationshipOf, verdict } from "./permissions.ts";
 
+/** What a lookup needs. */
 export interface AccountLookupParts {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
 }
 
-/** An account as its caller finds it. */
+/** An account, and how the caller stands to it. */
 export interface FoundAccount {
   readonly record: AccountRecord;
-  readonly standing: Relationship;
+  readonly relationship: Relationship;
 }
 
-/** What an identifier names: one account by id or name, those of an e-mail, or those that a filter meets. */
+/** What an identifier names: one account by id or name, those with an e-mail address, or those that a filter matches. */
 export type IdentifierKind = "id" | "name" | "email" | "filter";
 
 const FILTERS = { L: "level", G: "gear", R: "role", T: "tier", F: "factor" } as const;
 const FILTER = /^([LGRTF])[0-9.]+$/;
 
+/** Returns what an identifier names, by its form. */
 export function namesOf(identifier: string): IdentifierKind {
   if (/^[0-9]+$/.test(identifier)) return "id";
   if (identifier.includes("@")) return "email";
   return identifier.startsWith(".") || FILTER.test(identifier) ? "filter" : "name";
 }
 
-/** The accounts that an identifier of any form means, as a condition; null: there can be none. */
+/** Returns the accounts that an identifier of any form names, as a condition, or null when there can be none. */
 export function conditionOf(identifier: string): Where<"accounts"> | null {
   switch (namesOf(identifier)) {
     case "id":
@@ -53,7 +55,7 @@ const oneOf = (names: readonly string[]): Where<"accounts"> =>
     ? { field: "nameLower", is: "=", value: names[0]! }
     : { field: "nameLower", is: "in", value: names };
 
-/** A DNA means whoever's DNA begins with it, number by number: `.1.2` is `.1.2.` and never `.1.23.`. */
+/** Returns the condition for accounts whose DNA begins with this one, number by number: `.1.2` is `.1.2.`, never `.1.23.`. */
 export const belowDna = (dna: string): Where<"accounts"> => ({
   field: "dna",
   is: "starts",
@@ -68,6 +70,7 @@ function fieldFilter(identifier: string): Where<"accounts"> | null {
   return fits.test(text) ? { field: FILTERS[letter], is: "=", value: Number(text) } : null;
 }
 
+/** Returns the error of an identifier that names no account in reach. */
 export const userNotFound = (identifier: string): RefusedError =>
   new RefusedError({
     code: "user_not_found",
@@ -75,8 +78,9 @@ export const userNotFound = (identifier: string): RefusedError =>
   });
 
 /**
- * The one account of that id, name or e-mail to which the caller may do this. Throws Refused: user_not_found,
- * not_ancestor (oneself or an ancestor), not_manager, ambiguous_identifier (an e-mail, or a name, of several in reach).
+ * Returns the one account with that id, name or e-mail address to which the caller may do this. Throws `RefusedError`:
+ * `user_not_found`, `not_ancestor` (the caller itself or an ancestor), `not_manager`, `ambiguous_identifier` (an e-mail
+ * address, or a name, of several in reach).
  */
 export async function findAccount(
   parts: AccountLookupParts,
@@ -87,9 +91,9 @@ export async function findAccount(
   const found: FoundAccount[] = [];
   for (const id of await candidates(parts.store, caller, identifier)) {
     const record = await recordOf(parts.system, id);
-    if (record !== null) found.push({ record, standing: relationshipOf(caller.profile, record.profile) });
+    if (record !== null) found.push({ record, relationship: relationshipOf(caller.profile, record.profile) });
   }
-  const [only, another] = found.filter((one) => verdict(act, one.standing) === "may");
+  const [only, another] = found.filter((one) => verdict(act, one.relationship) === "may");
   if (another !== undefined) {
     throw new RefusedError({
       code: "ambiguous_identifier",
@@ -98,21 +102,21 @@ export async function findAccount(
   }
   if (only !== undefined) return only;
   for (const one of found) {
-    const barred = verdict(act, one.standing);
-    const refusal = barred === "user_not_found" ? null : permissionRefusal(barred);
+    const decided = verdict(act, one.relationship);
+    const refusal = decided === "user_not_found" ? null : permissionRefusal(decided);
     if (refusal !== null) throw new RefusedError(refusal);
   }
   throw userNotFound(identifier);
 }
 
-/** The one descendant of that id, name or e-mail, as `named` for reading. */
+/** Returns the one descendant with that id, name or e-mail address. Throws as `findAccount` for reading. */
 export const descendant = async (
   parts: AccountLookupParts,
   caller: AccountRecord,
   identifier: string,
 ): Promise<AccountRecord> => (await findAccount(parts, caller, identifier, "read")).record;
 
-/** The descendant of that id, even when it is deleted: what it used and did stays its former ancestors' to read. */
+/** Returns the descendant with that id, even a deleted one: its former ancestors may read what it used and did. */
 export async function everDescendant(
   parts: AccountLookupParts,
   caller: AccountRecord,
@@ -137,7 +141,7 @@ async function candidates(store: Store, caller: AccountRecord, identifier: strin
           { field: "email", is: "=", value: identifier },
           { field: "closed", is: "=", value: 0 },
         ],
-        // The caller and those above it may be named too, if only to be told that they are none of its subaccounts.
+        // The caller and accounts above it are found too, so that the error states that they are not below it.
         anyOf: [
           [{ field: "dna", is: "starts", value: dnaBelow(dna, id) }],
           [{ field: "id", is: "in", value: [id, ...ancestorsOf(dna)] }],
@@ -149,7 +153,7 @@ async function candidates(store: Store, caller: AccountRecord, identifier: strin
       return documents.map((document) => document.id as AccountId);
     }
     case "name": {
-      // Whose name is spelled just so is meant, though another's may be the same in another composition.
+      // The name as it is spelled goes first; another account's may be the same in another Unicode composition.
       const [exact, ...others] = spellingsOf(identifier).map(nameClaim);
       const claim = await store.findClaim(exact!);
       if (claim !== null) return [claim.account as AccountId];
@@ -165,16 +169,16 @@ async function recordOf(system: ActorSystem<Protocol>, id: AccountId): Promise<A
   try {
     return await system.ask(actorRef.account(id), "read", {});
   } catch (error) {
-    if (isNobody(error)) return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }
 
-/** As it is, but for nobody in the words of whoever asked. */
+/** Replaces `user_not_found` by an error that names the identifier of the request. */
 const existing = <T>(identifier: string, asked: Promise<T>): Promise<T> =>
   asked.catch((error) => {
-    throw isNobody(error) ? userNotFound(identifier) : error;
+    throw isNotFound(error) ? userNotFound(identifier) : error;
   });
 
-const isNobody = (error: unknown): boolean =>
+const isNotFound = (error: unknown): boolean =>
   error instanceof RefusedError && error.refusal.code === "user_not_found";

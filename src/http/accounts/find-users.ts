@@ -1,19 +1,19 @@
-// GET /x-users and /x-dna: the caller's children, or everybody below it; all of them, or whom an identifier names, and of
-// these whom the query leaves. Lists come from the accounts table; one account by id or name tells itself what it is now.
-// Nothing is decided by an account in a list, and none is woken for it.
+// Lists of accounts: the caller's children, or all accounts below it; all of them, or those that an identifier names, restricted by
+// the filters of the query. Lists come from the accounts table and load no actor; one account by id or name is read from its actor.
 
-import { type Static, Type } from "@sinclair/typebox";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { spellingsOf } from "../../../actors/account-name.ts";
 import { dnaBelow } from "../../../actors/ids.ts";
 import type { Conditions, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, endpoint, type ManagementAnswer, type ManagementCaller } from "../management.ts";
-import { accountShape, digits, pageHeaders, pageOf, type Shown, shownOf, textSchema } from "../shapes.ts";
+import type { ManagementCaller } from "../management.ts";
+import { pageHeaders, pageOf } from "../schemas.ts";
 import { belowDna, conditionOf, findAccount, namesOf, userNotFound } from "./account-lookup.ts";
+import { type AccountShape, accountShape, type Shown, shownOf } from "./account-shape.ts";
+import type { UserFilter, UsersQuery } from "./schemas.ts";
 import type { UsersParts } from "./users.ts";
 
-/** children: direct ones; descendants: theirs too. */
+/** Direct children only, or all descendants. */
 export type Scope = "children" | "descendants";
 
 type Condition = Where<"accounts">;
@@ -26,35 +26,8 @@ const WITHIN: Readonly<Record<Scope, (caller: ManagementCaller["profile"]) => Co
 
 const OPEN: Condition = { field: "closed", is: "=", value: 0 };
 
-/** An empty filter leaves everybody. */
-const Filters = {
-  id: Type.Optional(textSchema(254)),
-  name: Type.Optional(textSchema(254)),
-  email: Type.Optional(textSchema(254)),
-  level: Type.Optional(
-    Type.String({
-      pattern: "^(-?\\d{1,9}|[LGRTF][0-9.]{1,20})?$",
-      description: "must be an integer, or a filter such as L2, G1, R0, T3 or F1.5",
-    }),
-  ),
-  dna: Type.Optional(
-    Type.String({
-      pattern: "^(\\.[0-9.]*)?$",
-      maxLength: 4_096,
-      description: "must be a DNA such as .1.2.",
-    }),
-  ),
-};
-
-const Query = Type.Object(
-  { ...Filters, page: Type.Optional(digits), size: Type.Optional(digits) },
-  { additionalProperties: false },
-);
-
-type Filter = keyof typeof Filters;
-
-/** What each filter asks of an account, several conditions being choices; null: nobody can meet it. */
-const FILTERS: Readonly<Record<Filter, (value: string) => Condition | readonly Condition[] | null>> = {
+/** The condition of each filter. Several conditions are alternatives; null means that no account can match. */
+const FILTERS: Readonly<Record<UserFilter, (value: string) => Condition | readonly Condition[] | null>> = {
   id: conditionOf,
   name: (value) => spellingsOf(value).map((part) => ({ field: "nameLower", is: "has", value: part })),
   email: (value) => ({ field: "email", is: "=", value }),
@@ -65,41 +38,50 @@ const FILTERS: Readonly<Record<Filter, (value: string) => Condition | readonly C
 
 const PAGE = { size: 100, most: 1_000 };
 
-/** spec: GET /x-users, /x-dna, and both with an identifier. */
-export const getUsers = (parts: UsersParts, scope: Scope) =>
-  endpoint(parts, { who: "any", query: Query }, async ({ caller, query, params }) => {
-    const within = [WITHIN[scope](caller.profile), OPEN];
-    // A part of the path that cannot be decoded is there, and null: it names nobody.
-    const identifier = "identifier" in params ? (params.identifier ?? "") : undefined;
-    const filters = filtersOf(query);
-    // Who may have no subaccounts is shown none.
-    const shown = caller.profile.userLimit === 0 ? [null] : [];
-    if (identifier === undefined) return list(parts, meeting(within, [...shown, ...filters]), query);
-    const names = namesOf(identifier);
-    const condition = conditionOf(identifier);
-    if (names === "id" || names === "name") {
-      const record = await oneOf(parts, caller, identifier, scope);
-      // What the account itself does not say of its filters, the table does.
-      const itself: Condition = { field: "id", is: "=", value: record.profile.id };
-      const left =
-        filters.length === 0 || (await parts.store.count(meeting(within, [itself, ...filters]))) > 0;
-      return paged(parts, left ? [record] : [], query);
-    }
-    if (names === "email" && (await parts.store.count(meeting(within, [condition, ...shown]))) === 0) {
-      throw userNotFound(identifier);
-    }
-    return list(parts, meeting(within, [condition, ...shown, ...filters]), query);
-  });
+/** A list of accounts as it is answered: rows, or the JSON text of an array. */
+export interface UserList {
+  readonly list: AccountShape[] | string | ReadableStream;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-type Filtered = ReturnType<(typeof FILTERS)[Filter]>;
+/**
+ * Lists the accounts below the caller. An `identifier` restricts them to those that it names; null means all. Throws
+ * `RefusedError` `user_not_found` where an id, a name or an e-mail address names none.
+ */
+export async function findUsers(
+  parts: UsersParts,
+  caller: ManagementCaller,
+  { scope, identifier, query }: { scope: Scope; identifier: string | null; query: UsersQuery },
+): Promise<UserList> {
+  const within = [WITHIN[scope](caller.profile), OPEN];
+  const filters = filtersOf(query);
+  // An account that may have no subaccounts is shown none.
+  const shown = caller.profile.userLimit === 0 ? [null] : [];
+  if (identifier === null) return list(parts, meeting(within, [...shown, ...filters]), query);
+  const names = namesOf(identifier);
+  const condition = conditionOf(identifier);
+  if (names === "id" || names === "name") {
+    const record = await oneOf(parts, caller, identifier, scope);
+    // What the account itself does not say of its filters, the table does.
+    const itself: Condition = { field: "id", is: "=", value: record.profile.id };
+    const left = filters.length === 0 || (await parts.store.count(meeting(within, [itself, ...filters]))) > 0;
+    return paged(parts, left ? [record] : [], query);
+  }
+  if (names === "email" && (await parts.store.count(meeting(within, [condition, ...shown]))) === 0) {
+    throw userNotFound(identifier);
+  }
+  return list(parts, meeting(within, [condition, ...shown, ...filters]), query);
+}
 
-const filtersOf = (query: Static<typeof Query>): Filtered[] =>
-  (Object.keys(FILTERS) as Filter[]).flatMap((name) => {
+type Filtered = ReturnType<(typeof FILTERS)[UserFilter]>;
+
+const filtersOf = (query: UsersQuery): Filtered[] =>
+  (Object.keys(FILTERS) as UserFilter[]).flatMap((name) => {
     const value = query[name];
     return value === undefined || value === "" ? [] : [FILTERS[name](value)];
   });
 
-/** All of it at once; a filter that nobody can meet leaves nobody. At most one filter has choices. */
+/** Combines all filters. One that no account can match matches none. At most one filter has alternatives. */
 function meeting(within: readonly Condition[], filters: readonly Filtered[]): Accounts {
   const where = [...within];
   let anyOf: readonly (readonly Condition[])[] = [[]];
@@ -122,10 +104,10 @@ async function oneOf(
   return record;
 }
 
-type Paging = Pick<Static<typeof Query>, "page" | "size">;
+type Paging = Pick<UsersQuery, "page" | "size">;
 
-/** A page from the table, or all of it, a few accounts at a time. */
-async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<ManagementAnswer> {
+/** Returns a page from the table, or all of it, read a few accounts at a time. */
+async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<UserList> {
   const { store, clock } = parts;
   const { page, size } = pageOf(query, PAGE);
   const total = await store.count(accounts);
@@ -135,19 +117,17 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
     : store.scan({ ...accounts, order: "id" });
   // Maps as they stand may be large, and a page has a thousand accounts.
   const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
-  return answer(await streamed(jsonArray(rows, shape)), {
-    "content-type": "application/json",
-    ...pageHeaders(total, paged ? { page, size } : null),
-  });
+  const headers = pageHeaders(total, paged ? { page, size } : null);
+  return { list: await streamed(jsonArray(rows, shape)), headers };
 }
 
-/** At once where the configurations above the account are at hand: in a list they are, after the first of a tree. */
-function shapeOf({ replicas }: UsersParts, one: Shown): object | Promise<object> {
+/** Synchronous where the configurations above the account are cached: in a list they are, after the first of a tree. */
+function shapeOf({ replicas }: UsersParts, one: Shown): AccountShape | Promise<AccountShape> {
   const maps = replicas.maps(one.profile);
   return maps instanceof Promise ? maps.then((found) => accountShape(one, found)) : accountShape(one, maps);
 }
 
-/** One page, sought from the nearer end of the list. */
+/** Reads one page, from the nearer end of the list. */
 async function rowsOf(
   store: UsersParts["store"],
   accounts: Accounts,
@@ -160,14 +140,12 @@ async function rowsOf(
   return (await store.find({ ...accounts, order: "id", descending: true, ...behind })).toReversed();
 }
 
-/** The same of accounts that are at hand. */
-async function paged(
-  parts: UsersParts,
-  records: readonly AccountRecord[],
-  query: Paging,
-): Promise<ManagementAnswer> {
+/** Returns a page of accounts that are in memory. */
+async function paged(parts: UsersParts, records: readonly AccountRecord[], query: Paging): Promise<UserList> {
   const { page, size } = pageOf(query, PAGE);
   const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));
-  if (page === 0 || size === 0) return answer(shapes, pageHeaders(shapes.length, null));
-  return answer(shapes.slice((page - 1) * size, page * size), pageHeaders(shapes.length, { page, size }));
+  const total = shapes.length;
+  if (page === 0 || size === 0) return { list: shapes, headers: pageHeaders(total, null) };
+  const headers = pageHeaders(total, { page, size });
+  return { list: shapes.slice((page - 1) * size, page * size), headers };
 }

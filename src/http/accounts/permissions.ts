@@ -1,14 +1,13 @@
-// Who may do what to which account: how a caller stands to an account, what each standing may do, and which fields it may
-// set. Tables alone decide; an endpoint asks them and never compares roles itself.
-// spec: Roles, PUT /x-users/{identifier}; contract section 3.
+// Permissions: the relationship of a caller to an account, what each relationship allows, and which fields it may set. Tables
+// alone decide; an endpoint never compares roles itself. Source: specification, "Roles"; contract section 3.
 
 import { isOwner, isRoot, type Profile } from "../../../actors/account/state.ts";
 import { dnaBelow, ownerOf } from "../../../actors/ids.ts";
 import type { Refusal } from "../../base/errors.ts";
 
-/** How a caller stands to an account. A parent is an ancestor like any other: nothing is the parent's alone. */
+/** The relationship of a caller to an account. A parent is an ancestor like any other. */
 export type Relationship =
-  /** Root, to anybody else. */
+  /** Root, to any other account. */
   | "root"
   /** The Owner at the top of the account's tree. */
   | "owner"
@@ -23,6 +22,7 @@ export type Relationship =
   /** The account is in another branch or tree; the caller sees it as missing. */
   | "apart";
 
+/** What a caller wants to do to an account. */
 export type Act = "read" | "update" | "delete";
 
 type Verdict = "may" | "not_ancestor" | "not_manager" | "user_not_found";
@@ -61,9 +61,9 @@ const ACTS: Readonly<Record<Act, Readonly<Record<Relationship, Verdict>>>> = {
 };
 
 const MANAGERS = ["root", "owner", "ancestor"] as const;
-const ONESELF = ["self_as_owner", "self"] as const;
+const SELF = ["self_as_owner", "self"] as const;
 
-/** Who may set which field of an account that is there already. */
+/** The relationships that may set each field of an existing account. */
 export const FIELDS = {
   CreditGranted: MANAGERS,
   Days: MANAGERS,
@@ -71,7 +71,7 @@ export const FIELDS = {
   Suspended: MANAGERS,
   Rates: MANAGERS,
   HardLimit: MANAGERS,
-  SoftLimit: [...MANAGERS, ...ONESELF],
+  SoftLimit: [...MANAGERS, ...SELF],
   AutoQuota: MANAGERS,
   DailyLimit: MANAGERS,
   UserLimit: MANAGERS,
@@ -86,10 +86,10 @@ export const FIELDS = {
   AllowLevels: MANAGERS,
   Resources: MANAGERS,
   ModelLimits: MANAGERS,
-  ModelMapper: ONESELF,
-  QRCode: [...MANAGERS, ...ONESELF],
-  Alias: [...MANAGERS, ...ONESELF],
-  BillingEmail: [...MANAGERS, ...ONESELF],
+  ModelMapper: SELF,
+  QRCode: [...MANAGERS, ...SELF],
+  Alias: [...MANAGERS, ...SELF],
+  BillingEmail: [...MANAGERS, ...SELF],
   Level: ["root", "owner"],
   Role: ["root", "owner"],
   Gear: ["root", "owner"],
@@ -103,9 +103,10 @@ export const FIELDS = {
   XCredit: ["root"],
 } as const satisfies Readonly<Record<string, readonly Relationship[]>>;
 
+/** A field of an account that requests can set. */
 export type AccountField = keyof typeof FIELDS;
 
-/** How `caller` stands to `account`. */
+/** Returns the relationship of `caller` to `account`. */
 export function relationshipOf(caller: Profile, account: Profile): Relationship {
   if (caller.id === account.id) return isOwner(caller) ? "self_as_owner" : "self";
   if (isRoot(caller)) return "root";
@@ -116,7 +117,10 @@ export function relationshipOf(caller: Profile, account: Profile): Relationship 
   return caller.dna.startsWith(dnaBelow(account.dna, account.id)) ? "below" : "apart";
 }
 
-/** May an account of this standing do it? Else the code of the refusal. */
+/** Whether an account may have subaccounts, and so the console for their management. */
+export const manages = ({ userLimit }: Pick<Profile, "userLimit">): boolean => userLimit !== 0;
+
+/** Returns `may`, or the code of the refusal. */
 export const verdict = (act: Act, of: Relationship): Verdict => ACTS[act][of];
 
 const WHY: Readonly<Record<Exclude<Verdict, "may" | "user_not_found">, string>> = {
@@ -124,12 +128,12 @@ const WHY: Readonly<Record<Exclude<Verdict, "may" | "user_not_found">, string>> 
   not_manager: "This account's UserLimit is 0: it manages no subaccounts.",
 };
 
-/** What the caller is told; null where it may. Whoever is not to know of an account says `user_not_found` himself. */
+/** Returns the refusal of a verdict, or null for `may`. Where an account must stay unknown, the caller of this throws `user_not_found`. */
 export function permissionRefusal(found: Exclude<Verdict, "user_not_found">): Refusal | null {
   return found === "may" ? null : { code: found, message: WHY[found] };
 }
 
-/** The first of these fields that this standing may not set, as a refusal; null when it may set them all. */
+/** Returns the refusal of the first field that this relationship may not set, or null when it may set them all. */
 export function unsettable(of: Relationship, fields: readonly AccountField[]): Refusal | null {
   const field = fields.find((one) => !(FIELDS[one] as readonly Relationship[]).includes(of));
   if (field === undefined) return null;

@@ -1,15 +1,15 @@
-// PUT /x-users/{identifier}: everything is read and checked first, then done in an order in which only the first step can
-// still be refused. So one bad field changes nothing.
+// Changes an account. Everything is read and checked first, then done in an order in which only the first step can still be
+// refused, so that one bad field changes nothing.
 //
 //   1  credit: from the direct parent, or made by Root; back to the parent    refused: nothing has changed
 //      or a move, which is never together with credit                         refused: nothing has changed
-//   2  the profile, made from the version that was read; another change since: read anew and made again. Only another
-//      change of the same list in that very moment could make it impossible, and is then told
+//   2  the profile, made from the version that was read; after another change it is read and made again. Only another
+//      change of the same list at the same moment could make it impossible, which is then refused
 //   3  figures that Root sets
 //
 // crash         left behind              recovery
-// after 1       credit or place moved    the answer was never given; a repeat with the same Idempotency-Key finds the
-//                                        transfer or the move done, and does the rest
+// after 1       credit or place moved    no answer left; a repeat with the same Idempotency-Key finds the transfer or the
+//                                        move done, and does the rest
 
 import { STALE_PROFILE } from "../../../actors/account/admit.ts";
 import { inheritanceRefusal } from "../../../actors/account/profile.ts";
@@ -23,52 +23,46 @@ import { moveAccount } from "../../admin/move-account.ts";
 import { recharge, refund } from "../../admin/transfer-credit.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { CommandId } from "../idempotency.ts";
-import { answer, endpoint, type ManagementCaller } from "../management.ts";
-import { accountShape } from "../shapes.ts";
+import type { ManagementCall, ManagementCaller } from "../management.ts";
 import { findAccount } from "./account-lookup.ts";
+import { accountShape } from "./account-shape.ts";
 import { type AccountField, unsettable } from "./permissions.ts";
-import {
-  type Change,
-  givenFields,
-  isShared,
-  type ProfileBasis,
-  profileChange,
-  UserChange,
-} from "./user-fields.ts";
+import type { Change } from "./schemas.ts";
+import { givenFields, isShared, type ProfileBasis, profileChange } from "./user-fields.ts";
 import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
-/** spec: PUT /x-users/{identifier}. Answers the given fields as they now are. */
-export const putUser = (parts: UsersParts) =>
-  endpoint(
-    parts,
-    { who: "any", body: UserChange, action: "update_user" },
-    async ({ caller, body, params, journal, command }) => {
-      const fields = givenFields(body);
-      if (fields.length === 0) {
-        throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
-      }
-      const { record, standing } = await findAccount(parts, caller, params.identifier ?? "", "update");
-      const { profile } = record;
-      journal.about({ type: "user", id: profile.id, dna: profile.dna });
-      const barred = unsettable(standing, fields) ?? incomplete(body);
-      if (barred !== null) throw new RefusedError(barred);
+/** Changes an account. Returns the given fields as they now are. Source: specification, `PUT /x-users/{identifier}`. */
+export async function updateUser(
+  parts: UsersParts,
+  { caller, audit, command }: ManagementCall,
+  identifier: string,
+  body: Change,
+) {
+  const fields = givenFields(body);
+  if (fields.length === 0) {
+    throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
+  }
+  const { record, relationship } = await findAccount(parts, caller, identifier, "update");
+  const { profile } = record;
+  audit.setTarget({ type: "user", id: profile.id, dna: profile.dna });
+  const refused = unsettable(relationship, fields) ?? incomplete(body);
+  if (refused !== null) throw new RefusedError(refused);
 
-      await check(parts, profile, body);
-      const before = await shapeOf(parts, record);
-      const order = { parts, caller, profile, body, command };
-      await moveCredit(order);
-      await moveBelow(order);
-      await change(order);
-      await adjust(order);
+  await check(parts, profile, body);
+  const before = await shapeOf(parts, record);
+  const order = { parts, caller, profile, body, command };
+  await moveCredit(order);
+  await moveBelow(order);
+  await change(order);
+  await adjust(order);
 
-      const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
-      const updates = shown(await shapeOf(parts, after), body, fields);
-      journal.changed(updates, before);
-      return answer({ Action: "update", User: { ID: profile.id, Name: profile.name, Updates: updates } });
-    },
-  );
+  const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
+  const updates = shown(await shapeOf(parts, after), body, fields);
+  audit.addChanges(updates, before);
+  return { Action: "update" as const, User: { ID: profile.id, Name: profile.name, Updates: updates } };
+}
 
-/** What of a request makes sense with another field only. */
+/** Returns the refusal of a field that needs another, or must not be beside it; null when there is none. */
 function incomplete({ CreditGranted, Days, DNA, ParentID }: Change): Refusal | null {
   if (Days !== undefined && CreditGranted === undefined) {
     return {
@@ -90,19 +84,19 @@ function incomplete({ CreditGranted, Days, DNA, ParentID }: Change): Refusal | n
   return null;
 }
 
-/** Refuses what could not be done after the first step. */
+/** Throws for what could not be done after the first step. */
 async function check(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
   const parent = (body.ParentID as AccountId | undefined) ?? profile.parent;
   const refused = await unfitBelow(parts, parent, profileChange(body, await basisOf(parts, profile, body)));
   if (refused !== null) throw new RefusedError(refused);
 }
 
-/** What lies on the account's maps is read before them: what is laid meanwhile is newer than the change. */
+/** Reads the configurations above before the account's maps: a cascade in between is newer than the change. */
 async function basisOf({ system }: UsersParts, profile: Profile, body: Change): Promise<ProfileBasis> {
   return { profile, above: isShared(body) ? await configurationsAbove(system, profile) : null };
 }
 
-/** What the parent does not allow of a change; null when it allows all of it. */
+/** Returns what the parent does not allow of a change, or null. */
 async function unfitBelow(
   parts: UsersParts,
   parent: AccountId | null,
@@ -155,7 +149,7 @@ async function moveBelow({ parts, caller, profile, body, command }: Order): Prom
   await moveAccount(parts, { ...order, by: caller.profile.id });
 }
 
-/** Made from the profile as it is: what somebody else changed meanwhile stays. */
+/** Changes the profile as it now is, so that a concurrent change of other fields stays. */
 async function change({ parts, caller, profile, body }: Order): Promise<void> {
   const account = actorRef.account(profile.id);
   for (;;) {
@@ -172,7 +166,7 @@ async function change({ parts, caller, profile, body }: Order): Promise<void> {
   }
 }
 
-/** What Root sets by hand is a line of the ledger, of amount 0. */
+/** Writes figures that Root sets as a ledger line of amount 0. */
 async function adjust({ parts, caller, profile, body, command }: Order): Promise<void> {
   const { CreditUsed, ChargeAmount, XCredit } = body;
   const figures = {
@@ -189,7 +183,7 @@ async function adjust({ parts, caller, profile, body, command }: Order): Promise
 const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
   accountShape(record, await replicas.maps(record.profile));
 
-/** What changes with a field beside itself. */
+/** What else changes with a field. */
 const BESIDE: Partial<Record<AccountField, "Balance" | "DNA">> = {
   CreditGranted: "Balance",
   ParentID: "DNA",
@@ -201,7 +195,7 @@ const moved = ({ CreditGranted = 0, Days }: Change) => ({
   Days,
 });
 
-/** The given fields as they now are; of credit what was given, and the balance that it made. */
+/** Returns the given fields as they now are; for credit the amount that moved, and the new balance. */
 function shown(
   shape: ReturnType<typeof accountShape>,
   body: Change,

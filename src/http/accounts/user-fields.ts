@@ -1,7 +1,6 @@
-// The fields of PUT /x-users: what each may be, and what it makes of an account's profile. Who may set them is said in
-// permissions.ts; money, moves and lifetime figures are no part of a profile: update-user.ts sees to them.
+// What the fields of PUT /x-users change in the profile of an account. Who may set them is decided in permissions.ts; money,
+// moves and lifetime figures are no part of a profile and belong to update-user.ts.
 
-import { type Static, Type } from "@sinclair/typebox";
 import {
   type AncestorConfigs,
   editOwnMap,
@@ -10,8 +9,9 @@ import {
 } from "../../../actors/account/map-overrides.ts";
 import type { Profile, ProfileChange } from "../../../actors/account/state.ts";
 import type { MapEdits } from "../../../actors/owner/map-edits.ts";
-import { ALIKE, count, flagField, lowerLimits, modelLimitsInput, money, textSchema } from "../shapes.ts";
+import { lowerLimits } from "./account-shape.ts";
 import { type AccountField, FIELDS } from "./permissions.ts";
+import type { Change } from "./schemas.ts";
 import {
   checkedMap,
   readAddresses,
@@ -25,68 +25,11 @@ import {
 } from "./user-lists.ts";
 import { nano } from "./users.ts";
 
-const integer = (least: number, most: number) =>
-  Type.Integer({
-    minimum: least,
-    maximum: most,
-    description: `must be an integer from ${least} to ${most}`,
-  });
-
-const MILLION = 1_000_000;
-const map = Type.Optional(textSchema(131_072));
-
-/** spec: PUT /x-users/{identifier}. */
-export const UserChange = Type.Object(
-  {
-    ...ALIKE,
-    CreditGranted: Type.Optional(money(-9_000_000)),
-    Status: Type.Optional(flagField),
-    Suspended: Type.Optional(flagField),
-    DailyLimit: Type.Optional(money(0)),
-    UserLimit: Type.Optional(
-      Type.Union([count, Type.Null()], {
-        description: "must be an integer of at least 0, or null for no limit",
-      }),
-    ),
-    AllowLevels: Type.Optional(textSchema(8_192)),
-    ModelLimits: Type.Optional(
-      Type.Union([modelLimitsInput, textSchema(131_072)], {
-        description:
-          'must map model names to objects of rpm, rph, rpd, tpm, tph, tpd, or be the JSON text of that, "*", or "-model"',
-      }),
-    ),
-    ModelMapper: map,
-    QRCode: Type.Optional(textSchema(2_048)),
-    Level: Type.Optional(integer(-MILLION, MILLION)),
-    Role: Type.Optional(integer(0, MILLION)),
-    Gear: Type.Optional(integer(1, MILLION)),
-    Tier: Type.Optional(integer(0, MILLION)),
-    Factor: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1_000, description: "must be a number from 0 to 1000" }),
-    ),
-    LevelMapper: map,
-    DNA: Type.Optional(
-      Type.String({
-        pattern: "^\\.([0-9]{1,15}\\.)*$",
-        maxLength: 4_096,
-        description: "must be a DNA such as .1.2.",
-      }),
-    ),
-    ParentID: Type.Optional(integer(1, 999_999_999_999_999)),
-    CreditUsed: Type.Optional(money(0)),
-    ChargeAmount: Type.Optional(money(0)),
-    XCredit: Type.Optional(money(0)),
-  } satisfies Record<AccountField, unknown>,
-  { additionalProperties: false },
-);
-
-export type Change = Static<typeof UserChange>;
-
-/** The fields that a request gives, in the order of the table. */
+/** Returns the fields that a request has, in the order of the table. */
 export const givenFields = (change: Change): AccountField[] =>
   (Object.keys(FIELDS) as AccountField[]).filter((field) => change[field] !== undefined);
 
-/** What is not set in the profile by a reader of its own. */
+/** Fields that no reader of their own sets in the profile. */
 type Elsewhere =
   | "CreditGranted"
   | "Days"
@@ -95,7 +38,7 @@ type Elsewhere =
   | "CreditUsed"
   | "ChargeAmount"
   | "XCredit"
-  /** Read together, since one change has one set of limits. */
+  /** Read together, because a change has one set of limits. */
   | "RPM"
   | "RPH"
   | "RPD"
@@ -105,10 +48,10 @@ type Elsewhere =
 
 type ProfileField = Exclude<AccountField, Elsewhere>;
 
-/** What a change is made from. */
+/** What a change of a profile is computed from. */
 export interface ProfileBasis {
   readonly profile: Profile;
-  /** What lies on its maps; null: no field of the change depends on it. */
+  /** The configurations above it; null when no field of the change depends on them. */
   readonly above: AncestorConfigs | null;
 }
 
@@ -145,23 +88,23 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
   Factor: (factor) => ({ factor }),
 };
 
-/** The fields that an account shares with those above it: what lies on them must be known to change them. */
+/** Whether a change has maps that cascades from above change too, so that the configurations above must be known. */
 export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
   ModelMapper !== undefined || ModelLimits !== undefined;
 
-/** The account's own map then, and its stamps. */
+/** Returns the account's own map after the edits, and its stamps. */
 function edited<F extends MapName>(
   { profile, above }: ProfileBasis,
   field: AccountField,
   name: F,
   edits: MapEdits<SharedMaps[F]>,
 ): ProfileChange {
-  if (above === null) throw new Error(`${field} is changed without what lies on it`);
+  if (above === null) throw new Error(`${field} is changed without the configurations above`);
   const { entries, stamps } = editOwnMap(profile, above, name, edits);
   return { [name]: checkedMap(field, entries), stamps };
 }
 
-/** What a request makes of a profile. Refuses invalid_parameter; what depends on the parent is not looked at. */
+/** Returns the change of a profile that a request asks for. Throws `invalid_parameter`; it does not check the parent's rules. */
 export function profileChange(change: Change, basis: ProfileBasis): ProfileChange {
   const limits = lowerLimits(change);
   let { profile } = basis;
@@ -177,7 +120,7 @@ export function profileChange(change: Change, basis: ProfileBasis): ProfileChang
   return Object.keys(limits).length === 0 ? made : { ...made, limits };
 }
 
-/** The address of an image, or none. */
+/** Reads the address of an image, or none. */
 function readAddress(url: string): string {
   const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
   return fit

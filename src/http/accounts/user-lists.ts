@@ -1,7 +1,6 @@
-// The lists and maps of an account as requests write them: white lists, mappers, limits of models. Each reader answers what
-// the account is to have then, made from what it has now, or refuses with the field's name; of the maps that cascades lie
-// on, what is to be done to them. Nothing is changed here.
-// spec: Rules 2 and 3 of PUT /x-users, Mapper syntax; contract section 3.
+// Reads the lists and maps of an account from requests: allow lists, mappers, limits of models. Each reader returns the new value,
+// made from the present one, or the edits of a map that cascades change too; it throws with the field's name. Nothing is changed
+// here. Source: specification, rules 2 and 3 of `PUT /x-users` and mapper syntax; contract section 3.
 
 import type { Profile } from "../../../actors/account/state.ts";
 import { parseAddresses } from "../../../actors/ip-allow-list.ts";
@@ -19,19 +18,19 @@ import { RefusedError } from "../../base/errors.ts";
 
 type Limits = Profile["modelLimits"];
 
-/** Refuses a field with the rule that its value breaks; `rule` goes on after the name. */
+/** Throws `invalid_parameter` for a field with the rule that its value breaks. */
 export const wrong = (field: string, rule: string): never => {
   throw new RefusedError({ code: "invalid_parameter", message: `"${field}": ${rule}.` });
 };
 
-/** Replaces the list. */
+/** Reads AllowIPs, which replaces the list. */
 export function readAddresses(text: string): readonly string[] {
   const addresses = parseAddresses(text);
   if (addresses.ok) return bounded("AllowIPs", addresses.value);
   return wrong("AllowIPs", `${quoted(addresses.item)} is neither an address nor a CIDR range`);
 }
 
-/** Replaces the list. */
+/** Reads Resources, which replaces the list. */
 export function readPaths(text: string): readonly string[] {
   const paths = parseList(text);
   const bad = paths.find((path) => !isPath(path));
@@ -40,7 +39,7 @@ export function readPaths(text: string): readonly string[] {
     : wrong("Resources", `${quoted(bad)} is not a path below /v1/`);
 }
 
-/** Replaces the list. */
+/** Reads AllowLevels, which replaces the list. */
 export function readLevels(text: string): readonly number[] {
   const levels = parseList(text);
   const bad = levels.find((level) => !/^-?\d{1,7}$/.test(level));
@@ -50,8 +49,8 @@ export function readLevels(text: string): readonly number[] {
 }
 
 /**
- * Changes the list, item by item: `*` opens it, `-pattern` takes a pattern away, any other pattern joins. Only `*` opens
- * it: what would take the last pattern away is refused, and from an open list nothing can be taken.
+ * Reads AllowModels, which changes the list item by item: `*` allows every model, `-pattern` removes a pattern, any other
+ * pattern is added. Removing the last pattern is refused, because only `*` allows all; so is removing from `*`.
  */
 export function readModels(text: string, now: readonly string[]): readonly string[] {
   const list = new Set(now);
@@ -77,18 +76,18 @@ export function readModels(text: string, now: readonly string[]): readonly strin
   return bounded("AllowModels", [...list]);
 }
 
-/** `pattern=model` and `-pattern`. */
+/** Reads ModelMapper: `pattern=model` and `-pattern`. */
 export const readModelMap = (text: string): MapEdits<string> => readOr("ModelMapper", editModelMapper(text));
 
-/** An object of limits, of which each figure counts for itself; or as a text `*` and `-model, -other`. */
+/** Reads ModelLimits: an object of limits whose figures merge one by one, or as text `*` and `-model, -other`. */
 export const readModelLimits = (given: Limits | string): MapEdits<Limits[string]> =>
   readOr("ModelLimits", editModelLimits(given));
 
-/** Merges `pattern=level` and `-pattern` into the map. */
+/** Reads LevelMapper: merges `pattern=level` and `-pattern` into the map. */
 export const readLevelMap = (text: string, now: Profile["levelMapper"]): Profile["levelMapper"] =>
   checkedMap("LevelMapper", applyEdits(now, readOr("LevelMapper", editLevelMapper(text))));
 
-/** A map that has grown by an edit. */
+/** Returns a map after an edit, or throws when it has become too large. */
 export function checkedMap<M extends Readonly<Record<string, unknown>>>(field: string, map: M): M {
   const fault = faultOfMap(map);
   return fault === null ? map : wrong(field, fault);

@@ -1,5 +1,5 @@
-// What the endpoints of accounts need, and what they say alike. The endpoints stand beside it: create-user.ts,
-// find-users.ts, update-user.ts, delete-user.ts.
+// What the endpoints of accounts need, and what creation and change share: credit and its bounds. The endpoints are declared in
+// accounts.ts.
 
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import { fromUsd, type Nano, ZERO } from "../../../actors/money.ts";
@@ -9,20 +9,21 @@ import type { Store } from "../../store/store.ts";
 import type { ManagementParts } from "../management.ts";
 import { wrong } from "./user-lists.ts";
 
+/** What the endpoints of accounts need. */
 export interface UsersParts extends ManagementParts {
   readonly store: Store;
   readonly replicas: ConfigCache;
   readonly createAccount: (creation: Creation) => Promise<Created>;
 }
 
-/** Credit is valid so long when nothing else is said (spec: Limits). */
+/** Days that credit is valid unless a request has `Days`. Source: specification, "Limits". */
 export const DEFAULT_DAYS = 180;
 
-/** Dollars of a field as nano-dollars. */
+/** Converts US dollars of a field to nano-dollars. Throws `invalid_parameter`. */
 export const nano = (usd: number, field: string): Nano =>
   fromUsd(usd) ?? wrong(field, "must be a finite amount of US dollars");
 
-/** What an account must keep when it gives: its Owner's UserMinBalance; Root gives what it makes, and keeps nothing. */
+/** Returns what an account must keep when it gives credit: its Owner's UserMinBalance, and nothing for Root, which mints it. */
 export async function minimumBalance(
   { replicas }: Pick<UsersParts, "replicas">,
   giver: Profile,

@@ -5,7 +5,6 @@
 import { csvText } from "../../report/ledger-export.ts";
 import { type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { answer, type ManagementAnswer } from "../management.ts";
 import type { DateRange } from "./date-range.ts";
 
 const FIGURES: readonly (readonly [string, (figures: UsageFigures) => number | string])[] = [
@@ -24,7 +23,7 @@ const line = (first: readonly (string | number)[], figures: UsageFigures): strin
 const head = (first: readonly string[]): string =>
   `${[...first, ...FIGURES.map(([name]) => name)].join(",")}\n`;
 
-/** One account's bill. */
+/** Returns the bill of one account as CSV. */
 export function csvOf({ days, total }: Bill): string {
   const rows = [...days].flatMap(([date, models]) =>
     [...models].map(([model, figures]) => line([date, model], figures)),
@@ -39,10 +38,10 @@ export interface AccountRow extends UsageFigures {
   readonly model: string;
 }
 
-/** Written in a millisecond or two. */
+/** So many rows are written in a millisecond or two. */
 const ROWS = 500;
 
-/** A bill over accounts, as its days come. */
+/** Writes a bill over accounts as CSV, while its days are read. */
 export async function* csvByAccount(
   days: AsyncIterable<{ readonly date: string; readonly rows: readonly AccountRow[] }>,
 ): AsyncGenerator<string> {
@@ -59,9 +58,8 @@ export async function* csvByAccount(
   yield line(["total", "", "", ""], total);
 }
 
-/** The answer that a browser saves as a file. */
-export const download = (csv: string | ReadableStream, { from, to }: DateRange): ManagementAnswer =>
-  answer(csv, {
-    "content-type": "text/csv; charset=utf-8",
-    "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,
-  });
+/** Returns the headers by which a browser saves a bill as a file. */
+export const downloadHeaders = ({ from, to }: DateRange): Record<string, string> => ({
+  "content-type": "text/csv; charset=utf-8",
+  "content-disposition": `attachment; filename="bill-${from}${from === to ? "" : `-${to}`}.csv"`,
+});

@@ -1,32 +1,33 @@
-// A bill in the two structures of the specification: B (`bill_info`) and A (`list`). Both are the same figures; money
-// turns into dollars here and nowhere before.
+// A bill in the two structures of the specification: B (`bill_info`) and A (`list`). Both have the same figures; money becomes
+// dollars here and nowhere before.
 //
 // Days without requests are in neither. Days ascend, models go by name, accounts by cost, the dearest first, then by id.
 // Percentages are shares of this bill's totals, 0 to 100, each rounded half up to two decimals on its own: they need
-// not add up to 100. Of nothing, every share is 0.
+// not add up to 100. Every share of nothing is 0.
 
 import { type Nano, toUsd } from "../../../actors/money.ts";
 import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../report/usage-bill.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
 
+/** A bill and what it cost. */
 export interface BillAnswer {
   readonly bill: Bill;
   /** What was paid for the answer. */
   readonly fee: Nano;
 }
 
-/** An answer's body but its `usage_users`, by its `object`. */
+/** The bodies of bills without `usage_users`, by their `object`. */
 export const BILL_SHAPES = {
-  bill_info: ({ bill, fee }: BillAnswer): object => ({
-    object: "bill_info",
+  bill_info: ({ bill, fee }: BillAnswer) => ({
+    object: "bill_info" as const,
     daily_costs: [...bill.days].map(([date, models]) => dayShape(date, models)),
     usage_summary: mapped(bill.models, usageShape),
     ...totalsShape(bill.total),
     token_summary: tokensShape(bill.total),
     query_fee: toUsd(fee),
   }),
-  list: ({ bill, fee }: BillAnswer): object => ({
-    object: "list",
+  list: ({ bill, fee }: BillAnswer) => ({
+    object: "list" as const,
     data: [...bill.days].map(([date, models]) => bucketShape(date, models)),
     total_usage: {
       requests: bill.total.requests,
@@ -39,8 +40,8 @@ export const BILL_SHAPES = {
   }),
 };
 
-/** One of `usage_users`, by the same; `all`: the total of the bill. */
-export const USER_SHAPES: Readonly<
+/** One of `usage_users`, by the same. `all` is the total of the bill. */
+const USER_SHAPES: Readonly<
   Record<keyof typeof BILL_SHAPES, (account: AccountBill, all: UsageFigures) => object>
 > = { bill_info: userShape, list: shortUserShape };
 
@@ -130,5 +131,25 @@ const percent = (part: bigint, all: bigint): number =>
 
 const dollars = (cost: bigint): number => Number(exactUsd(cost));
 
-const mapped = (models: Models, shape: (used: UsageFigures) => object) =>
+const mapped = <T>(models: Models, shape: (used: UsageFigures) => T): Record<string, T> =>
   Object.fromEntries([...models].map(([model, used]) => [model, shape(used)]));
+
+/** So many accounts are written in a millisecond or two. */
+const ACCOUNTS_IN_PIECE = 250;
+
+/**
+ * Writes a bill over accounts as JSON, piece by piece: a hundred thousand accounts never stand in one text, and the event
+ * loop turns between the pieces. `usage_users` comes last.
+ */
+export async function* billText(object: keyof typeof BILL_SHAPES, asked: BillAnswer): AsyncGenerator<string> {
+  const { accounts, total } = asked.bill;
+  yield `${JSON.stringify(BILL_SHAPES[object](asked)).slice(0, -1)},"usage_users":[`;
+  for (let given = 0; given < accounts.length; given += ACCOUNTS_IN_PIECE) {
+    const shapes = accounts
+      .slice(given, given + ACCOUNTS_IN_PIECE)
+      .map((account) => USER_SHAPES[object](account, total));
+    yield `${given === 0 ? "" : ","}${JSON.stringify(shapes).slice(1, -1)}`;
+    await new Promise(setImmediate);
+  }
+  yield "]}";
+}

@@ -1,7 +1,7 @@
-// Whose usage and ledger the ancestors of accounts may read: everybody below the caller, one account, or those that a
-// filter names. What a deleted account used stays with its former ancestors: the whole tree and filters have it, and its
-// id still names it; its name and e-mail may be another's by now, and do not. Of an account that was moved, the tree's
-// bill has the days that it used there; named, it comes with all of its days.
+// The accounts whose usage and ledger a caller may read: all below it, one account, or those that a filter matches. The usage of a
+// deleted account stays with its former ancestors: the whole tree and filters have it, and its id still names it; its name and
+// e-mail address may belong to another account now, and do not. Of a moved account the tree's bill has the days that it spent
+// there; a bill that names it has all of its days.
 
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
@@ -18,12 +18,12 @@ import {
   userNotFound,
 } from "../accounts/account-lookup.ts";
 
-/** No more accounts are named to the store at once. */
+/** Accounts that one query of the store names at most. */
 const GROUP = 1_000;
 
 /**
- * The accounts of a bill; without an identifier all descendants. Refuses user_not_found for an id, name or e-mail of
- * nobody in reach; a filter may meet nobody, and of an e-mail all who have it are meant.
+ * Returns the accounts of a bill; without an identifier all descendants. Throws `user_not_found` for an id, name or
+ * e-mail address of no account in reach. A filter may match none; an e-mail address names all accounts that have it.
  */
 export async function billedAccounts(
   parts: AccountLookupParts,
@@ -49,7 +49,7 @@ export async function billedAccounts(
   }
 }
 
-/** One descendant by id, name or e-mail; an id also names one that was deleted. Refuses as `named` does. */
+/** Returns one descendant by id, name or e-mail address; an id also names a deleted one. Throws as `findAccount` does. */
 export async function recordedAccount(
   parts: AccountLookupParts,
   caller: AccountRecord,
@@ -59,7 +59,7 @@ export async function recordedAccount(
   return (await find(parts, caller, identifier)).profile;
 }
 
-/** Descendants whose DNA starts so. */
+/** Returns the descendants whose DNA starts with `dna`. */
 function branch(under: string, dna: string): Whose {
   if (dna.startsWith(under)) return [{ dna }];
   return under.startsWith(dna) ? [{ dna: under }] : [];

@@ -1,7 +1,8 @@
-// /dashboard/bill and /x-bill: what the caller, or who is below it, used between two days. The fee of a long bill of
-// one's own is a line of the ledger, taken last: whoever gets no bill pays nothing.
+// `/dashboard/bill` and `/x-bill`: what the caller, or the accounts below it, used between two days. The fee of a long bill of
+// the caller's own is a line of the ledger. It is taken last, so that a failed bill costs nothing.
 
-import { Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { AccountId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
@@ -9,58 +10,92 @@ import { type Clock, sleep } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
 import { type Store, StoreBusyError } from "../../store/store.ts";
-import { manages } from "../dashboard/dashboard.ts";
+import { manages } from "../accounts/permissions.ts";
 import type { CommandId } from "../idempotency.ts";
-import { streamOf } from "../json-stream.ts";
-import { answer, endpoint, type ManagementAnswer, type ManagementParts } from "../management.ts";
-import { textSchema } from "../shapes.ts";
-import { type AccountRow, csvByAccount, csvOf, download } from "./bill-csv.ts";
-import { BILL_SHAPES } from "./bill-formats.ts";
-import { billText } from "./bill-stream.ts";
+import { rawAnswer, streamOf } from "../json-stream.ts";
+import {
+  type ManagementCall,
+  type ManagementCaller,
+  type ManagementParts,
+  management,
+} from "../management.ts";
+import { operation } from "../operation.ts";
+import { type AccountRow, csvByAccount, csvOf, downloadHeaders } from "./bill-csv.ts";
+import { BILL_SHAPES, billText } from "./bill-formats.ts";
 import { billedAccounts } from "./billed-accounts.ts";
-import { DATES, type DateRange, dateRangeOf } from "./date-range.ts";
+import { type DateRange, dateRangeOf } from "./date-range.ts";
+import {
+  BillQuerySchema,
+  BillSchema,
+  CsvSchema,
+  DescendantBillQuerySchema,
+  DescendantBillSchema,
+} from "./schemas.ts";
 
-export interface BillParts extends ManagementParts {
+/** What bills need. */
+export interface BillsParts extends ManagementParts {
   readonly store: Store;
 }
 
-const form = {
-  ...DATES,
-  object: Type.Optional(
-    Type.Union([Type.Literal("bill_info"), Type.Literal("list")], {
-      description: 'must be "bill_info" or "list"',
-    }),
-  ),
-  format: Type.Optional(
-    Type.Union([Type.Literal("json"), Type.Literal("csv")], { description: 'must be "json" or "csv"' }),
-  ),
-};
-const OwnQuery = Type.Object(form, { additionalProperties: false });
-const who = Type.Optional(textSchema(254, 1));
-const DescendantsQuery = Type.Object({ ...form, user: who, u: who }, { additionalProperties: false });
+/** `/dashboard/bill` and `/x-bill`. Source: specification, "Billing". */
+export const bills = (parts: BillsParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .get("/dashboard/bill", ({ call, query, request }) => ownBill(parts, call, query, request), {
+      access: { role: "any", scope: "read", audit: null, isCharged: true },
+      query: BillQuerySchema,
+      response: BillSchema,
+      detail: operation({
+        tag: "Dashboard",
+        operationId: "getBill",
+        summary: "Get the caller's bill",
+        description:
+          "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
+        answerContent: { "text/csv": CsvSchema },
+        errors: ["missing_parameter", "insufficient_balance"],
+      }),
+    })
+    .get(
+      "/x-bill",
+      ({ call, query, request }) => descendantsBill(parts, call.caller, query, request.signal),
+      {
+        access: { role: "any", scope: "read", audit: null },
+        query: DescendantBillQuerySchema,
+        response: DescendantBillSchema,
+        detail: operation({
+          tag: "Accounts",
+          operationId: "getDescendantsBill",
+          summary: "Get the bill of the caller's descendants",
+          description: "Today where no date is given. Free.",
+          answerContent: { "text/csv": CsvSchema },
+          errors: ["missing_parameter", "ambiguous_identifier", "not_manager", "user_not_found"],
+        }),
+      },
+    );
 
-/** spec: GET /dashboard/bill. */
-export const getBill = (parts: BillParts) =>
-  endpoint(
-    parts,
-    { who: "any", query: OwnQuery, pays: true },
-    async ({ caller, query, request, command }) => {
-      const { id } = caller.profile;
-      const now = parts.clock.wall();
-      const span = dateRangeOf(query, now);
-      const asked = { ...span, whose: [{ ids: [id] }], perAccount: false };
-      const bill = await billOf(parts.store, asked, request.signal);
-      // Who went away, and HEAD, get no bill.
-      request.signal.throwIfAborted();
-      const fee = request.method === "GET" ? await pay(parts, id, span.fee, command) : ZERO;
-      if (query.format === "csv") return download(csvOf(bill), span);
-      return answer(BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee }));
-    },
+/** Returns the caller's own bill, and takes its fee last. A HEAD request, and a client that left, pay nothing. */
+async function ownBill(
+  parts: BillsParts,
+  { caller, command }: ManagementCall,
+  query: Static<typeof BillQuerySchema>,
+  request: Request,
+): Promise<Static<typeof BillSchema>> {
+  const { id } = caller.profile;
+  const range = dateRangeOf(query, parts.clock.wall());
+  const bill = await billOf(
+    parts.store,
+    { ...range, whose: [{ ids: [id] }], perAccount: false },
+    request.signal,
   );
+  request.signal.throwIfAborted();
+  const fee = request.method === "GET" ? await pay(parts, id, range.fee, command) : ZERO;
+  if (query.format === "csv") return rawAnswer(csvOf(bill), downloadHeaders(range));
+  return BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee });
+}
 
-/** Takes the fee, and answers what was paid: Root pays none. Refuses insufficient_balance. */
+/** Takes the fee and returns what was paid; Root pays none. Throws `insufficient_balance`. */
 async function pay(
-  { system }: BillParts,
+  { system }: BillsParts,
   account: AccountId,
   amount: Nano,
   command: CommandId,
@@ -70,35 +105,39 @@ async function pay(
   return paid;
 }
 
-/** spec: GET /x-bill. */
-export const getDescendantsBill = (parts: BillParts) =>
-  endpoint(parts, { who: "any", query: DescendantsQuery }, async ({ caller, query, request }) => {
-    if (!manages(caller)) {
-      const message = "This account may not have subaccounts: its UserLimit is 0.";
-      throw new RefusedError({ code: "not_manager", message });
-    }
-    if (query.user !== undefined && query.u !== undefined) {
-      const message = '"user" and "u" are the same parameter. Give one of them.';
-      throw new RefusedError({ code: "invalid_parameter", message });
-    }
-    const now = parts.clock.wall();
-    const span = dateRangeOf(query, now);
-    const whose = await billedAccounts(parts, caller, query.user ?? query.u);
-    if (query.format === "csv") return csvOfDescendants(parts, whose, span, request.signal);
-    const asked: BillQuery = { ...span, whose, perAccount: true };
-    const bill = await billOf(parts.store, asked, request.signal);
-    const body = streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO }));
-    return answer(body, { "content-type": "application/json" });
-  });
-
-/** The days that there are come first, so that what fails at once is still an error answer. */
-async function csvOfDescendants(
-  { store, clock }: BillParts,
-  whose: Whose,
-  span: DateRange,
+/** Returns the bill of the caller's descendants, sent while it is read. */
+async function descendantsBill(
+  parts: BillsParts,
+  caller: ManagementCaller,
+  query: Static<typeof DescendantBillQuerySchema>,
   signal: AbortSignal,
-): Promise<ManagementAnswer> {
-  const days = await usedDays(store, whose, span, signal);
+): Promise<Static<typeof DescendantBillSchema>> {
+  if (!manages(caller.profile)) {
+    const message = "This account may not have subaccounts: its UserLimit is 0.";
+    throw new RefusedError({ code: "not_manager", message });
+  }
+  if (query.user !== undefined && query.u !== undefined) {
+    const message = '"user" and "u" are the same parameter. Give one of them.';
+    throw new RefusedError({ code: "invalid_parameter", message });
+  }
+  const range = dateRangeOf(query, parts.clock.wall());
+  const whose = await billedAccounts(parts, caller, query.user ?? query.u);
+  if (query.format === "csv") {
+    return rawAnswer(await csvOfDescendants(parts, whose, range, signal), downloadHeaders(range));
+  }
+  const asked: BillQuery = { ...range, whose, perAccount: true };
+  const bill = await billOf(parts.store, asked, signal);
+  return rawAnswer(streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO })));
+}
+
+/** Streams the bill of accounts as CSV. It reads the list of days first, so that an early failure is still an error response. */
+async function csvOfDescendants(
+  { store, clock }: BillsParts,
+  whose: Whose,
+  range: DateRange,
+  signal: AbortSignal,
+): Promise<ReadableStream> {
+  const days = await usedDays(store, whose, range, signal);
   const names = new Map<number, string>();
   async function* read(): AsyncGenerator<{ date: string; rows: AccountRow[] }> {
     for (const date of days) {
@@ -113,12 +152,12 @@ async function csvOfDescendants(
       };
     }
   }
-  return download(streamOf(csvByAccount(read())), span);
+  return streamOf(csvByAccount(read()));
 }
 
 const BUSY_PAUSE_MS = 200;
 
-/** A download that has begun waits for a busy store rather than break off; it ends with its reader. */
+/** Repeats `ask` while the store is busy, so that a download that has begun does not break off. It ends with its reader. */
 async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -130,10 +169,10 @@ async function inTurn<T>(clock: Clock, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** No more names are read at once. */
+/** Names that are read at once at most. */
 const NAMES = 500;
 
-/** Who these accounts are, deleted ones too, as far as `names` does not know them yet. */
+/** Adds the names of accounts, deleted ones too, that `names` does not have yet. */
 async function learnNames(store: Store, names: Map<number, string>, ids: readonly number[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id) => !names.has(id));
   for (let i = 0; i < unknown.length; i += NAMES) {

@@ -1,5 +1,5 @@
-// Which days a bill is about, and what asking costs: one kind of date parameter at most, calendar days in UTC.
-// Never reads a clock and never takes the fee.
+// The days of a bill and its fee: at most one kind of date parameter, calendar days in UTC. It never reads a clock and never
+// takes the fee.
 
 import { Type } from "@sinclair/typebox";
 import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
@@ -7,35 +7,47 @@ import { DAY_MS, dayOf } from "../../../actors/time.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Days } from "../../report/usage-bill.ts";
+import { PURPOSE } from "../schemas.ts";
 
-const day = Type.Optional(
-  Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "must be a day as YYYY-MM-DD" }),
-);
+const day = (purpose: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^\\d{4}-\\d\\d-\\d\\d$",
+      description: "must be a day as YYYY-MM-DD",
+      [PURPOSE]: purpose,
+    }),
+  );
 
 /** The date parameters of a query, with their short names. */
 export const DATES = {
-  date: day,
-  d: day,
-  start: day,
-  s: day,
-  end: day,
-  e: day,
+  date: day("One day, `YYYY-MM-DD`, in UTC."),
+  d: day("The same as `date`."),
+  start: day("The first day; without `end` up to today."),
+  s: day("The same as `start`."),
+  end: day("The last day, included."),
+  e: day("The same as `end`."),
   days: Type.Optional(
-    Type.String({ pattern: "^0*[1-9][0-9]{0,8}$", description: "must be an integer of at least 1" }),
+    Type.String({
+      pattern: "^0*[1-9][0-9]{0,8}$",
+      description: "must be an integer of at least 1",
+      [PURPOSE]: "The last so many days, today included.",
+    }),
   ),
 };
 
+/** The date parameters of a query. */
 export type Dates = { readonly [name in keyof typeof DATES]?: string };
 
+/** The days of a bill. */
 export interface DateRange extends Days {
-  /** What a bill of one's own over these days costs; the fee is for the days asked, also where fewer are answered. */
+  /** The fee of an account's own bill over these days. It is for the days asked for, also where fewer are answered. */
   readonly fee: Nano;
 }
 
-/** The days a bill tells at most: of a longer span its last ones. */
+/** Days of a bill at most; of a longer range the last ones. */
 const DAYS_MAX = 365;
 
-/** Spans of more days than `above` cost this; the first row that fits is the fee. */
+/** Fees of ranges with more days than `above`; the first row that fits counts. */
 const FEES = [
   { above: DAYS_MAX, fee: toNano(50_000_000) },
   { above: 30, fee: toNano(10_000_000) },
@@ -46,7 +58,10 @@ const wrong = (message: string, code: ErrorCode = "invalid_parameter"): never =>
   throw new RefusedError({ code, message });
 };
 
-/** The days asked about; today without any parameter. `now`: wall ms. Refuses what names no days, or two kinds of them. */
+/**
+ * Returns the days of a query, today without any parameter. `now` is wall-clock milliseconds. Throws `invalid_parameter`
+ * for what names no days, or two kinds of them, and `missing_parameter` for an end without start.
+ */
 export function dateRangeOf(asked: Dates, now: number): DateRange {
   const date = named(asked, "date", "d");
   const start = named(asked, "start", "s");
@@ -65,7 +80,7 @@ export function dateRangeOf(asked: Dates, now: number): DateRange {
   return spanTo(last, last - start + 1);
 }
 
-/** A parameter by either name, as the day's number; null: not given. */
+/** Returns a parameter, by either name, as the number of its day, or null when it is absent. */
 function named(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | "e"): number | null {
   if (asked[name] !== undefined && asked[short] !== undefined) {
     return wrong(`"${name}" and "${short}" are the same parameter. Give one of them.`);

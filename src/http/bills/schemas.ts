@@ -1,8 +1,19 @@
-// Shapes of bills: both structures, for oneself and for all descendants. Every figure is a fold of the ledger.
+// Queries and answers of bills: both structures, for the caller and for its descendants. Every figure is a sum of ledger lines.
 
 import { Type } from "@sinclair/typebox";
-import { int, map, maybe, object, string, usd } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import {
+  answerOf,
+  int,
+  map,
+  maybe,
+  namedSchema,
+  object,
+  parameter,
+  string,
+  textSchema,
+  usd,
+} from "../schemas.ts";
+import { DATES } from "./date-range.ts";
 
 const Used = namedSchema(
   "Used",
@@ -102,17 +113,57 @@ const listed = object({
 });
 
 /** `text/csv` of either: one row a day and model, and the totals. */
-export const Csv = Type.String({ description: "The same figures as a table with a header line" });
+export const CsvSchema = Type.String({ description: "The same figures as a table with a header line" });
 
-export const BillSchema = Type.Union([
-  namedSchema("Bill", object(bill)),
-  namedSchema("BillList", object(list)),
-]);
+/** The answer of `GET /dashboard/bill`. */
+export const BillSchema = answerOf(
+  Type.Union([namedSchema("Bill", object(bill)), namedSchema("BillList", object(list))]),
+);
 
-export const DescendantBill = Type.Union([
-  namedSchema("DescendantBill", object({ ...bill, query_fee: maybe(fee), usage_users: Type.Array(billed) })),
-  namedSchema(
-    "DescendantBillList",
-    object({ ...list, query_fee: maybe(fee), usage_users: Type.Array(listed) }),
+/** The answer of `GET /x-bill`. */
+export const DescendantBillSchema = answerOf(
+  Type.Union([
+    namedSchema(
+      "DescendantBill",
+      object({ ...bill, query_fee: maybe(fee), usage_users: Type.Array(billed) }),
+    ),
+    namedSchema(
+      "DescendantBillList",
+      object({ ...list, query_fee: maybe(fee), usage_users: Type.Array(listed) }),
+    ),
+  ]),
+);
+
+const form = {
+  ...DATES,
+  object: Type.Optional(
+    parameter(
+      Type.Union([Type.Literal("bill_info"), Type.Literal("list")], {
+        description: 'must be "bill_info" or "list"',
+      }),
+      "`bill_info`, where absent, or `list`.",
+    ),
   ),
-]);
+  format: Type.Optional(
+    parameter(
+      Type.Union([Type.Literal("json"), Type.Literal("csv")], { description: 'must be "json" or "csv"' }),
+      "`csv`: a download of the same figures.",
+    ),
+  ),
+};
+
+/** The query of `GET /dashboard/bill`. */
+export const BillQuerySchema = Type.Object(form, { additionalProperties: false });
+
+const WHOSE =
+  "An id (of a deleted account too), a name, an e-mail address, a filter such as `L2` or a DNA path; all descendants where absent.";
+
+/** The query of `GET /x-bill`. */
+export const DescendantBillQuerySchema = Type.Object(
+  {
+    ...form,
+    user: Type.Optional(parameter(textSchema(254, 1), WHOSE)),
+    u: Type.Optional(parameter(textSchema(254, 1), "The same as `user`.")),
+  },
+  { additionalProperties: false },
+);

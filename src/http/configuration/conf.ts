@@ -1,7 +1,8 @@
-// GET /x-conf: what an Owner sees of the routing as a whole. It gathers and changes nothing; how a key fares is its
-// Level's business, and the configuration is its actor's.
+// What an Owner sees of its routing as a whole. It gathers and changes nothing: the state of a key belongs to its Level, the
+// configuration to its actor.
 
-import type { ProviderKeyId } from "../../../actors/ids.ts";
+import type { Static } from "@sinclair/typebox";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
 import {
@@ -13,55 +14,56 @@ import {
 } from "../../../actors/level/view.ts";
 import { toUsd } from "../../../actors/money.ts";
 import { readLevelViews } from "../../admin/level-membership.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import type { ManagementParts } from "../management.ts";
+import type { ConfSchema } from "./schemas.ts";
 
-/** spec: GET /x-conf. */
-export const getConf = (parts: ManagementParts) =>
-  endpoint(parts, { who: "owner", query: NoQuery }, async ({ caller }) => {
-    const { id } = caller.profile;
-    const [config, { keys, views }] = await Promise.all([
-      parts.system.ask(actorRef.owner(id), "read", {}),
-      readLevelViews(parts.system, id),
-    ]);
-    const faring = faringOf(views);
-    return answer({
-      Resources: Object.fromEntries(config.resources.map((path) => [path, {}])),
-      LevelMapper: config.levelMapper,
-      ModelMapper: config.modelMapper,
-      ModelFailover: config.modelFailover,
-      ModelLimits: config.modelLimits,
-      SwitchOver: config.switchOver,
-      SleepingKeys: sleepingKeys(keys, faring, parts.clock.wall()),
-      DisabledKeys: keys.filter((key) => !key.status).map((key) => outOfUse(key, faring.get(key.id)?.health)),
-      UserMinBalance: toUsd(config.userMinBalance),
-      UserApiBalance: toUsd(config.userApiBalance),
-    });
-  });
+/** Returns the routing of an Owner as it stands. Source: specification, `GET /x-conf`. */
+export async function routingOf(
+  { system, clock }: ManagementParts,
+  id: AccountId,
+): Promise<Static<typeof ConfSchema>> {
+  const [config, { keys, views }] = await Promise.all([
+    system.ask(actorRef.owner(id), "read", {}),
+    readLevelViews(system, id),
+  ]);
+  const health = keyHealthOf(views);
+  return {
+    Resources: Object.fromEntries(config.resources.map((path) => [path, {}])),
+    LevelMapper: config.levelMapper,
+    ModelMapper: config.modelMapper,
+    ModelFailover: config.modelFailover,
+    ModelLimits: config.modelLimits,
+    SwitchOver: config.switchOver,
+    SleepingKeys: sleepingKeys(keys, health, clock.wall()),
+    DisabledKeys: keys.filter((key) => !key.status).map((key) => outOfUse(key, health.get(key.id)?.health)),
+    UserMinBalance: toUsd(config.userMinBalance),
+    UserApiBalance: toUsd(config.userApiBalance),
+  };
+}
 
-/** A key as its Level has it. Without health it is simply well. */
-interface Faring {
+/** A key as its Level has it; undefined health means that nothing is wrong with it. */
+interface KeyAtLevel {
   readonly key: LevelKey;
   readonly health: KeyHealth | undefined;
 }
 
-function faringOf(views: readonly LevelView[]): ReadonlyMap<ProviderKeyId, Faring> {
+function keyHealthOf(views: readonly LevelView[]): ReadonlyMap<ProviderKeyId, KeyAtLevel> {
   return new Map(
     views.flatMap((view) => {
-      const health = healthOf(view);
-      return view.keys.map((key) => [key.id, { key, health: health?.get(key.id) }] as const);
+      const keys = healthOf(view);
+      return view.keys.map((key) => [key.id, { key, health: keys?.get(key.id) }] as const);
     }),
   );
 }
 
-/** Those whose failures put them to sleep: neither those that rest for a while, nor those disabled by hand. */
+/** Returns the keys whose failures put them to sleep: neither resting keys, nor those disabled by hand. */
 function sleepingKeys(
   keys: readonly ProviderKey[],
-  faring: ReadonlyMap<ProviderKeyId, Faring>,
+  health: ReadonlyMap<ProviderKeyId, KeyAtLevel>,
   now: number,
-): object[] {
+) {
   return keys.flatMap((key) => {
-    const found = faring.get(key.id);
+    const found = health.get(key.id);
     if (found === undefined) return [];
     const use = usability(found.key, found.health, "", now);
     if (use.state !== "sleeping") return [];

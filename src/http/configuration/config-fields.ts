@@ -1,7 +1,6 @@
-// The keys of /x-config: how the value of each is read, and how it is shown, also as it was in an earlier version. A
-// password goes in and never comes out.
+// The keys of /x-config: how the value of each is read, and how it is shown, in the present and in earlier versions. A password
+// is never shown.
 
-import { Type } from "@sinclair/typebox";
 import type { SealedSecret } from "../../../actors/key-pool/provider-key.ts";
 import { fromUsd, toUsd } from "../../../actors/money.ts";
 import type { ConfigChange, ConfigEdits, OwnerConfig } from "../../../actors/owner/config.ts";
@@ -16,90 +15,41 @@ import {
 import type { ParseResult } from "../../../actors/pattern.ts";
 import { checkPricing, type Pricing } from "../../../actors/pricing/price-table.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { money, textOrObject } from "../shapes.ts";
-import { emailOrNone } from "../text-rules.ts";
-import { characters } from "../text-schema.ts";
+import { ConfigurationBodySchema } from "./schemas.ts";
 
 /** What reading a secret needs. */
 export interface Sealing {
   readonly seal: (secret: string) => SealedSecret;
 }
 
-const map = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
+/** A key of /x-config. */
+export type ConfigurationKey = keyof typeof ConfigurationBodySchema.properties;
+/** All keys of /x-config, in the order of its schema. */
+export const KEY_NAMES = Object.keys(ConfigurationBodySchema.properties) as readonly ConfigurationKey[];
 
-/** A text of this form; an empty one clears. */
-const word = (most: number, what: string, pattern: string) =>
-  Type.Optional(characters({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
-
-export const Configuration = Type.Object(
-  {
-    MODEL_MAPPER: map,
-    LEVEL_MAPPER: map,
-    SWITCH_OVER: map,
-    MODEL_FAILOVER: map,
-    RESOURCES: Type.Optional(textOrObject("must be paths below /v1/, separated by commas or spaces")),
-    MODEL_LIMITS: Type.Optional(
-      textOrObject("must be an object of limits by model, or the JSON text of one"),
-    ),
-    PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
-    USER_MIN_BALANCE: Type.Optional(money(0)),
-    USER_API_BALANCE: Type.Optional(money(0)),
-    SERVICE_MAIL: Type.Optional(emailOrNone),
-    EMAIL_SMTP: word(253, "the name or address of a mail server", "^[A-Za-z0-9._:\\-\\[\\]]*$"),
-    EMAIL_PORT: Type.Optional(
-      Type.Union(
-        [
-          Type.Integer({ minimum: 1, maximum: 65_535 }),
-          Type.String({
-            pattern:
-              "^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?$",
-          }),
-        ],
-        { description: "must be a port from 1 to 65535, or empty for the usual one" },
-      ),
-    ),
-    EMAIL_AUTH: word(254, "the name of an account, without spaces", "^[^\\s\\x00-\\x1f\\x7f]*$"),
-    EMAIL_PASS: Type.Optional(
-      characters({
-        maxLength: 1_024,
-        description: "must be a text of at most 1024 characters, empty for none",
-      }),
-    ),
-    EMAIL_TLS: Type.Optional(
-      Type.Union([Type.Boolean(), Type.Literal("true"), Type.Literal("false"), Type.Literal("")], {
-        description: "must be true or false",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-export type ConfigurationKey = keyof typeof Configuration.properties;
-export const KEY_NAMES = Object.keys(Configuration.properties) as readonly ConfigurationKey[];
-
-/** What a value asks for: settings in place of the former ones, and edits of maps. */
-export interface Given {
+/** What a value changes: settings that replace the former ones, and edits of maps. */
+export interface ConfigOrder {
   readonly change?: ConfigChange;
   readonly edits?: ConfigEdits;
 }
 
-/** One key: the field of the configuration that it stands for, how its value is read and how that field is shown. */
+/** One key: its field of the configuration, and how that is read and shown. */
 export interface Setting {
   readonly field: keyof ConfigChange;
-  /** The schema has checked its kind. Refuses with the key's name and the rule. */
-  readonly read: (value: unknown, parts: Sealing) => Given;
+  /** Reads a value whose kind the schema has checked. Throws `invalid_parameter` with the key's name and the rule. */
+  readonly read: (value: unknown, parts: Sealing) => ConfigOrder;
   readonly show: (value: unknown) => unknown;
 }
 
 function setting<F extends keyof ConfigChange>(
   field: F,
-  read: (value: unknown, parts: Sealing) => Given,
+  read: (value: unknown, parts: Sealing) => ConfigOrder,
   show: (value: OwnerConfig[F]) => unknown,
 ): Setting {
   return { field, read, show: (value) => show(value as OwnerConfig[F]) };
 }
 
-/** Refuses what could not be read; `key` is the name under which it was sent. */
+/** Returns a parsed value, or throws `invalid_parameter`. `key` is the name under which it was sent. */
 export function valued<T>(key: string, parsed: ParseResult<T>): T {
   if (parsed.ok) return parsed.value;
   throw new RefusedError({ code: "invalid_parameter", message: `"${key}": ${parsed.message}.` });
@@ -115,7 +65,7 @@ const mapOf = <F extends MapField>(
   read: (value: unknown) => ParseResult<OwnerConfig[F]>,
 ): Setting => setting(field, (value) => ({ change: { [field]: valued(key, read(value)) } }), asItIs);
 
-/** The override; null: the default prices alone. Refuses invalid_pricing. */
+/** Returns the override of prices, or null for the default prices alone. Throws `invalid_pricing`. */
 export function readPricing(value: unknown): Pricing | null {
   if (value === "") return null;
   const checked = checkPricing(value);
@@ -135,15 +85,16 @@ const balance = (key: string, field: "userMinBalance" | "userApiBalance"): Setti
 const plain = (field: "emailSmtp" | "emailAuth" | "serviceMail"): Setting =>
   setting(field, (value) => ({ change: { [field]: String(value) } }), asItIs);
 
-/** All that is shown of a password: it is too short for its ends to be shown. */
+/** What is shown of a password, which is too short for its ends to be shown. */
 const PASS_MASK = "********";
 
-function readPassword(value: unknown, { seal }: Sealing): Given {
-  // What was shown comes back when somebody saves all that he read: then nothing changes.
+function readPassword(value: unknown, { seal }: Sealing): ConfigOrder {
+  // A client that saves all settings it read sends the mask back, which changes nothing.
   if (value === PASS_MASK) return {};
   return { change: { emailPass: value === "" ? null : seal(String(value)) } };
 }
 
+/** How each key is read and shown. */
 export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   MODEL_MAPPER: mapOf("MODEL_MAPPER", "modelMapper", readModelMapper),
   LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
@@ -175,7 +126,7 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
     (port) => (port === null ? "" : String(port)),
   ),
   EMAIL_AUTH: plain("emailAuth"),
-  // The history says of a password whether there was one: true or false instead of the box that it is sealed in.
+  // In the history a password is true or false, whether there was one, instead of its sealed text.
   EMAIL_PASS: setting("emailPass", readPassword, (pass) => (pass ? PASS_MASK : "")),
   EMAIL_TLS: setting(
     "emailTls",
@@ -184,12 +135,12 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   ),
 };
 
-/** These keys of a configuration, as they are shown. */
+/** Returns these keys of a configuration as they are shown. */
 export const shown = (keys: readonly ConfigurationKey[], config: OwnerConfig): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key, KEYS[key].show(config[KEYS[key].field])]));
 
-/** All that several values ask for, as one change. */
-export const together = (given: readonly Given[]): Required<Given> => ({
+/** Merges what several values change into one change. */
+export const together = (given: readonly ConfigOrder[]): Required<ConfigOrder> => ({
   change: Object.assign({}, ...given.map(({ change }) => change)),
   edits: Object.assign({}, ...given.map(({ edits }) => edits)),
 });

@@ -1,76 +1,52 @@
-// GET /x-config/history and POST /x-config/revert: what each version of an Owner's configuration changed, and the way back
-// to one. Settings are called as /x-config calls them; no secret is in the history, so none can come out of it.
+// The history of an Owner's configuration: what each version changed, and the way back to one. Settings are named as in
+// /x-config. No secret is in the history, so none can come out of it.
 
-import { Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { actorRef } from "../../../actors/index.ts";
 import type { Cascade, CascadedEntry } from "../../../actors/owner/cascade.ts";
 import type { Cascades, OwnerConfig } from "../../../actors/owner/config.ts";
 import { type ConfigRow, changesBetween } from "../../../actors/owner/history.ts";
 import { keptUpTo, keptVersions } from "../../admin/config-versions.ts";
 import { revertConfiguration } from "../../admin/revert-configuration.ts";
-import type { Store } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { digits, pageHeaders, pageOf } from "../shapes.ts";
+import type { ManagementCall } from "../management.ts";
+import { pageHeaders, pageOf } from "../schemas.ts";
+import type { ConfigurationParts } from "./config-changes.ts";
 import { KEY_NAMES, KEYS } from "./config-fields.ts";
+import type { HistoryQuerySchema } from "./schemas.ts";
 
-export interface HistoryParts extends ManagementParts {
-  readonly store: Store;
+/** Lists the versions of an Owner's configuration, the newest first, with page headers. */
+export async function historyOf(
+  { system, store }: ConfigurationParts,
+  { caller }: ManagementCall,
+  query: Static<typeof HistoryQuerySchema>,
+): Promise<{ readonly text: string | ReadableStream; readonly headers: Record<string, string> }> {
+  const { page, size } = pageOf(query, { size: 100, most: 1_000 });
+  const { id } = caller.profile;
+  const { version } = await system.ask(actorRef.owner(id), "read", {});
+  await keptUpTo({ system, store }, id, version);
+  const total = await store.count({ table: "configs", where: [{ field: "owner", is: "=", value: id }] });
+  const paged = page !== 0 && size !== 0;
+  const rows = keptVersions(store, id, paged ? { offset: (page - 1) * size, limit: size } : {});
+  const versions = jsonArray(rows, versionShape, ['{"success":true,"versions":', "}"]);
+  return { text: await streamed(versions), headers: pageHeaders(total, paged ? { page, size } : null) };
 }
 
-const Paging = Type.Object(
-  { page: Type.Optional(digits), size: Type.Optional(digits) },
-  { additionalProperties: false },
-);
-
-/** Newest first. */
-export const getHistory = (parts: HistoryParts) =>
-  endpoint(parts, { who: "owner", query: Paging }, async ({ caller, query }) => {
-    const { page, size } = pageOf(query, { size: 100, most: 1_000 });
-    const { id } = caller.profile;
-    const { version } = await parts.system.ask(actorRef.owner(id), "read", {});
-    await keptUpTo(parts, id, version);
-    const total = await parts.store.count({
-      table: "configs",
-      where: [{ field: "owner", is: "=", value: id }],
-    });
-    const paged = page !== 0 && size !== 0;
-    const rows = keptVersions(parts.store, id, paged ? { offset: (page - 1) * size, limit: size } : {});
-    const versions = jsonArray(rows, versionShape, ['{"success":true,"versions":', "}"]);
-    return answer(await streamed(versions), {
-      "content-type": "application/json",
-      ...pageHeaders(total, paged ? { page, size } : null),
-    });
-  });
-
-const Version = Type.Object(
-  {
-    version: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: "must be the number of a version, 0 for the defaults",
-    }),
-  },
-  { additionalProperties: false },
-);
-
-/** Answers as PUT /x-config does, with all that is now otherwise. */
-export const postRevert = (parts: HistoryParts) =>
-  endpoint(
-    parts,
-    { who: "owner", body: Version, action: "update_config" },
-    async ({ caller, body, journal }) => {
-      const { id, dna } = caller.profile;
-      journal.about({ type: "config", id, dna });
-      const order = { owner: id, version: body.version, by: id };
-      const { before, after } = await revertConfiguration(parts, order);
-      const changes = Object.entries(named(changesBetween(before, after)));
-      const configs = Object.fromEntries(changes.map(([key, change]) => [key, change.after]));
-      const were = Object.fromEntries(changes.map(([key, change]) => [key, change.before]));
-      journal.changed({ version: after.version, ...configs }, { version: before.version, ...were });
-      return answer({ success: true, oid: id, configs });
-    },
-  );
+/** Goes back to a version. Returns all that is now different, as a change of the configuration does. */
+export async function revertTo(
+  parts: ConfigurationParts,
+  { caller, audit }: ManagementCall,
+  version: number,
+) {
+  const { id, dna } = caller.profile;
+  audit.setTarget({ type: "config", id, dna });
+  const { before, after } = await revertConfiguration(parts, { owner: id, version, by: id });
+  const changes = Object.entries(named(changesBetween(before, after)));
+  const configs = Object.fromEntries(changes.map(([key, change]) => [key, change.after]));
+  const were = Object.fromEntries(changes.map(([key, change]) => [key, change.before]));
+  audit.addChanges({ version: after.version, ...configs }, { version: before.version, ...were });
+  return { success: true as const, oid: id, configs };
+}
 
 const versionShape = ({ version, at, by, changes }: ConfigRow) => ({
   version,
@@ -84,7 +60,7 @@ interface Change {
   readonly after: unknown;
 }
 
-/** Settings that /x-config does not have are in the history all the same. */
+/** Names of settings that are in the history although /x-config does not have them. */
 const BESIDE: Partial<Record<keyof OwnerConfig, string>> = { logEnable: "LOG_ENABLE" };
 
 const CASCADED: Readonly<Record<keyof Cascades, string>> = {
@@ -92,7 +68,7 @@ const CASCADED: Readonly<Record<keyof Cascades, string>> = {
   modelLimits: "CASCADED_MODEL_LIMITS",
 };
 
-/** Changes of fields, under the names and in the shapes of /x-config. */
+/** Returns changes of fields with the names and shapes of /x-config. */
 function named(changes: ConfigRow["changes"]): Record<string, Change> {
   const shown = new Map<string, Change>();
   for (const [field, { before, after }] of Object.entries(changes)) {
@@ -113,7 +89,7 @@ const cascadeChanges = (before: Cascades, after: Cascades): [string, Change][] =
     .filter((map) => !Bun.deepEquals(before[map], after[map]))
     .map((map) => [CASCADED[map], { before: cascadeShape(before[map]), after: cascadeShape(after[map]) }]);
 
-/** Each pattern with what was laid (null: deleted) and by which version; and the version that cleared all before it. */
+/** Returns each pattern with its cascaded value (null when deleted) and version, and the version that cleared all before. */
 const cascadeShape = ({ entries, cleared }: Cascade<unknown>) => ({
   entries: Object.fromEntries(
     Object.entries(entries).map(([pattern, { value, at }]: [string, CascadedEntry<unknown>]) => [

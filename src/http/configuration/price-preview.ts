@@ -1,47 +1,39 @@
-// POST /x-config/preview: what the last 30 days would have cost under a PRICING. Changes nothing and writes no line of
-// the operation log. It reads much, so an Owner has one at a time and a node two.
+// Price previews: what the last 30 days would have cost under a PRICING. It changes nothing and writes no line of the
+// operation log. It reads much, so an Owner has one at a time and a node two.
 
-import { Type } from "@sinclair/typebox";
+import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { PREVIEW_DAYS, type PricePreview, previewPrices } from "../../report/price-preview.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import type { Store } from "../../store/store.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { textOrObject } from "../shapes.ts";
+import type { ConfigurationParts } from "./config-changes.ts";
 import { readPricing } from "./config-fields.ts";
 
-export interface PreviewParts extends ManagementParts {
-  readonly store: Store;
-}
-
-const Asked = Type.Object(
-  { PRICING: textOrObject("must be a JSON object, or the text of one") },
-  { additionalProperties: false },
-);
-
-/** On one node. */
-const AT_ONCE = 2;
+/** Previews that one node makes at once. */
+const PREVIEWS_MAX = 2;
 const RETRY_AFTER_S = 5;
 
-/** POST /x-config/preview. Whoever goes away ends it. */
-export const postPreview = (parts: PreviewParts) => {
+/**
+ * Returns a function that computes the last 30 days of an Owner's tree under another PRICING. It rejects with
+ * `service_unavailable` while the Owner's last one, or too many, are being made, and ends when `signal` aborts.
+ */
+export function createPricePreviews({ store, clock }: Pick<ConfigurationParts, "store" | "clock">) {
   /** Owners whose preview runs now. */
   const running = new Set<AccountId>();
-  return endpoint(parts, { who: "owner", body: Asked }, async ({ caller, body, request }) => {
-    const { id, dna } = caller.profile;
-    const pricing = readPricing(body.PRICING);
+  return async ({ id, dna }: Pick<Profile, "id" | "dna">, pricingText: unknown, signal: AbortSignal) => {
+    const pricing = readPricing(pricingText);
     if (running.has(id)) throw busy("Your last preview is still being made.");
-    if (running.size >= AT_ONCE) throw busy("Other previews are being made.");
+    if (running.size >= PREVIEWS_MAX) throw busy("Other previews are being made.");
     running.add(id);
     try {
-      const asked = { of: { id, dna }, pricing, now: parts.clock.wall() };
-      return answer(shapeOf(await previewPrices(parts.store, asked, request.signal)));
+      return previewShape(
+        await previewPrices(store, { of: { id, dna }, pricing, now: clock.wall() }, signal),
+      );
     } finally {
       running.delete(id);
     }
-  });
-};
+  };
+}
 
 const busy = (why: string): RefusedError =>
   new RefusedError({
@@ -50,9 +42,9 @@ const busy = (why: string): RefusedError =>
     retryAfterS: RETRY_AFTER_S,
   });
 
-const shapeOf = ({ models, total }: PricePreview) => ({
-  success: true,
-  days: PREVIEW_DAYS,
+const previewShape = ({ models, total }: PricePreview) => ({
+  success: true as const,
+  days: PREVIEW_DAYS as typeof PREVIEW_DAYS,
   models: models.map(({ model, requests, costNow, costPreview }) => ({
     model,
     requests,

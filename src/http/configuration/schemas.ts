@@ -1,191 +1,227 @@
-// Shapes of what changes accounts, keys, configuration, news and credentials, and of what an Owner reads of them.
+// Bodies, queries and answers of an Owner's configuration and of what is done to its whole tree.
 
 import { Type } from "@sinclair/typebox";
-import { NewsItem } from "../dashboard/schemas.ts";
 import {
+  answerOf,
+  digits,
   flagSchema,
   int,
+  list,
   ModelLimitsSchema,
   map,
   maybe,
+  money,
+  namedSchema,
   object,
   oneOf,
+  parameter,
   string,
+  textOrObject,
   time,
   usd,
   yesSchema,
-} from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+} from "../schemas.ts";
+import { emailOrNone } from "../text-rules.ts";
+import { characters } from "../text-schema.ts";
 
-const SecretKey = Type.String({ description: "the new API key; it is shown this once" });
+const mapField = Type.Optional(textOrObject("must be a text such as a=b,c=d, or an object of such entries"));
 
-export const AddedAccount = object({
-  Action: Type.Literal("add"),
-  User: object({
-    ID: int,
-    SecretKey,
-    Updates: object({
-      Name: string,
-      Email: string,
-      CreditGranted: usd,
-      Balance: usd,
-      HardLimit: usd,
-      SoftLimit: usd,
-      Status: flagSchema,
-      Level: int,
-      DNA: string,
-    }),
-  }),
-});
+/** A text of this form; an empty one clears. */
+const word = (most: number, what: string, pattern: string) =>
+  Type.Optional(characters({ maxLength: most, pattern, description: `must be ${what}, or empty for none` }));
 
-export const UpdatedAccount = object({
-  Action: Type.Literal("update"),
-  User: object({
-    ID: int,
-    Name: string,
-    Updates: Type.Record(Type.String(), Type.Unknown(), {
-      description: "the given fields as they now are",
-    }),
-  }),
-});
-
-export const DeletedAccount = object({
-  Action: Type.Literal("delete"),
-  User: object({ ID: int, Name: string, RefundedBalance: usd, TransactionFee: usd }),
-  message: string,
-});
-
-const ProviderKey = namedSchema(
-  "ProviderKey",
-  object({
-    ID: int,
-    Name: string,
-    Level: int,
-    Provider: string,
-    SecretKey: Type.String({ description: "masked" }),
-    Status: flagSchema,
-    Config: Type.Object({}, { additionalProperties: true }),
-    CreatedAt: time,
-    UpdatedAt: time,
-  }),
+/** The body of `PUT /x-config`. */
+export const ConfigurationBodySchema = Type.Object(
+  {
+    MODEL_MAPPER: mapField,
+    LEVEL_MAPPER: mapField,
+    SWITCH_OVER: mapField,
+    MODEL_FAILOVER: mapField,
+    RESOURCES: Type.Optional(textOrObject("must be paths below /v1/, separated by commas or spaces")),
+    MODEL_LIMITS: Type.Optional(
+      textOrObject("must be an object of limits by model, or the JSON text of one"),
+    ),
+    PRICING: Type.Optional(textOrObject("must be a JSON object, or the text of one")),
+    USER_MIN_BALANCE: Type.Optional(money(0)),
+    USER_API_BALANCE: Type.Optional(money(0)),
+    SERVICE_MAIL: Type.Optional(emailOrNone),
+    EMAIL_SMTP: word(253, "the name or address of a mail server", "^[A-Za-z0-9._:\\-\\[\\]]*$"),
+    EMAIL_PORT: Type.Optional(
+      Type.Union(
+        [
+          Type.Integer({ minimum: 1, maximum: 65_535 }),
+          Type.String({
+            pattern:
+              "^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?$",
+          }),
+        ],
+        { description: "must be a port from 1 to 65535, or empty for the usual one" },
+      ),
+    ),
+    EMAIL_AUTH: word(254, "the name of an account, without spaces", "^[^\\s\\x00-\\x1f\\x7f]*$"),
+    EMAIL_PASS: Type.Optional(
+      characters({
+        maxLength: 1_024,
+        description: "must be a text of at most 1024 characters, empty for none",
+      }),
+    ),
+    EMAIL_TLS: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Literal("true"), Type.Literal("false"), Type.Literal("")], {
+        description: "must be true or false",
+      }),
+    ),
+  },
+  { additionalProperties: false },
 );
 
-export const KeysSchema = object({ success: yesSchema, keys: Type.Array(ProviderKey) });
-const OneKey = object({ success: yesSchema, key: ProviderKey });
-export const KeyOrKeys = Type.Union([OneKey, KeysSchema]);
+/** The body of `DELETE /x-config`. */
+export const ConfigResetSchema = Type.Object(
+  {
+    keys: Type.Array(characters({ description: "must be a key of the configuration" }), {
+      minItems: 1,
+      maxItems: 1_000,
+      description: "must be a list of one or more keys of the configuration",
+    }),
+  },
+  { additionalProperties: false },
+);
 
-export const AddedKeySchema = object({
-  success: yesSchema,
-  Action: Type.Literal("add"),
-  key: ProviderKey,
-  LevelMapper: Type.Record(Type.String(), Type.Integer(), {
-    description: "what was added to LEVEL_MAPPER; empty for a provider that is not known",
-  }),
-});
+/** The query of `GET /x-config/history`. */
+export const HistoryQuerySchema = Type.Object(
+  {
+    page: Type.Optional(parameter(digits, "From 1; 0: all at once.")),
+    size: Type.Optional(parameter(digits, "100 where absent, at most 1000; 0: all at once.")),
+  },
+  { additionalProperties: false },
+);
 
-export const TestedKey = object({
-  success: flagSchema,
-  status: Type.Integer({ description: "the provider's; 0: there was no response" }),
-  signal: Type.String({ description: "`ok`, or what is wrong" }),
-  latency_ms: int,
-  url: Type.String({ description: "the address that was called" }),
-  model: string,
-  message: Type.String({ description: "what to do" }),
-});
+/** The body of `POST /x-config/revert`. */
+export const RevertSchema = Type.Object(
+  {
+    version: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "must be the number of a version, 0 for the defaults",
+    }),
+  },
+  { additionalProperties: false },
+);
 
-export const ChangedKey = (action: "update" | "delete") =>
-  object({ success: yesSchema, Action: Type.Literal(action), key: ProviderKey });
+/** The body of `POST /x-config/preview`. */
+export const PreviewBodySchema = Type.Object(
+  { PRICING: textOrObject("must be a JSON object, or the text of one") },
+  { additionalProperties: false },
+);
 
-/** Maps as objects, limits as a map, prices and texts as they are kept. */
-export const ConfigurationSchema = namedSchema(
-  "Configuration",
-  object({
-    success: yesSchema,
-    oid: Type.Integer({ description: "the Owner" }),
-    configs: Type.Record(Type.String(), Type.Unknown()),
-  }),
+const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
+const mapper = Type.Optional(
+  characters({ description: "must be a text such as a=b, -c: a=b adds or changes, -c deletes" }),
+);
+
+/** The body of `POST /x-conf`. */
+export const BatchSchema = Type.Object(
+  {
+    LoadKeys: flag,
+    LogEnable: flag,
+    SaveCache: flag,
+    Resources: Type.Optional(
+      characters({ description: "must be paths below /v1/, separated by commas or spaces" }),
+    ),
+    ModelMapper: mapper,
+    LevelMapper: mapper,
+    ModelFailover: mapper,
+    SwitchOver: mapper,
+    ModelLimits: Type.Optional(
+      textOrObject('must be an object of limits by model, or a text: "*" clears, "-model" deletes'),
+    ),
+    DelKeys: flag,
+  },
+  { additionalProperties: false },
+);
+
+/** Settings as they are: maps as objects, limits as a map, prices and texts as they are kept. */
+export const ConfigurationSchema = answerOf(
+  namedSchema(
+    "Configuration",
+    object({
+      success: yesSchema,
+      oid: Type.Integer({ description: "the Owner" }),
+      configs: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  ),
 );
 
 const Change = object({ before: Type.Unknown(), after: Type.Unknown() });
 
-export const ConfigurationHistory = object({
-  success: yesSchema,
-  versions: Type.Array(
-    object({
-      version: int,
-      at: time,
-      by: Type.Integer({ description: "the account that made it" }),
-      changes: Type.Record(Type.String(), Change, { description: "by key of the configuration" }),
-    }),
-  ),
-});
+/** The answer of `GET /x-config/history`. */
+export const HistorySchema = answerOf(
+  object({
+    success: yesSchema,
+    versions: Type.Array(
+      object({
+        version: int,
+        at: time,
+        by: Type.Integer({ description: "the account that made it" }),
+        changes: Type.Record(Type.String(), Change, { description: "by key of the configuration" }),
+      }),
+    ),
+  }),
+);
 
-export const PricePreviewSchema = object({
-  success: yesSchema,
-  days: Type.Literal(30),
-  models: Type.Array(
-    object({
-      model: string,
-      requests: int,
-      cost_now: usd,
-      cost_preview: Type.Union([usd, Type.Null()], { description: "null: the model would have no price" }),
-    }),
-    { description: "the dearest now first, then by name" },
-  ),
-  total: object({ cost_now: usd, cost_preview: usd }),
-});
+/** The answer of `POST /x-config/preview`. */
+export const PricePreviewSchema = answerOf(
+  object({
+    success: yesSchema,
+    days: Type.Literal(30),
+    models: Type.Array(
+      object({
+        model: string,
+        requests: int,
+        cost_now: usd,
+        cost_preview: Type.Union([usd, Type.Null()], { description: "null: the model would have no price" }),
+      }),
+      { description: "the dearest now first, then by name" },
+    ),
+    total: object({ cost_now: usd, cost_preview: usd }),
+  }),
+);
 
 const outOfUse = { ID: int, Name: string, Level: int, Provider: string, Status: flagSchema, SleepTimes: int };
 
-export const Conf = namedSchema(
-  "Conf",
-  object({
-    Resources: map(Type.Object({})),
-    LevelMapper: map(int),
-    ModelMapper: map(string),
-    ModelFailover: map(Type.Array(string)),
-    ModelLimits: ModelLimitsSchema,
-    SwitchOver: map(int),
-    SleepingKeys: Type.Array(object({ ...outOfUse, SleepSeconds: int, WakesAt: time, Reason: string })),
-    DisabledKeys: Type.Array(object(outOfUse)),
-    UserMinBalance: usd,
-    UserApiBalance: usd,
-  }),
+/** The answer of `GET /x-conf`. */
+export const ConfSchema = answerOf(
+  namedSchema(
+    "Conf",
+    object({
+      Resources: map(Type.Object({})),
+      LevelMapper: map(int),
+      ModelMapper: map(string),
+      ModelFailover: map(list(string)),
+      ModelLimits: ModelLimitsSchema,
+      SwitchOver: map(int),
+      SleepingKeys: Type.Array(object({ ...outOfUse, SleepSeconds: int, WakesAt: time, Reason: string })),
+      DisabledKeys: Type.Array(object(outOfUse)),
+      UserMinBalance: usd,
+      UserApiBalance: usd,
+    }),
+  ),
 );
 
 const done = maybe(oneOf("true", "false"));
 
-/** What was applied: doings as text, maps as they now are. */
-export const AppliedConf = object({
-  success: yesSchema,
-  LoadKeys: done,
-  LogEnable: done,
-  SaveCache: done,
-  DelKeys: done,
-  Resources: maybe(map(Type.Object({}))),
-  LevelMapper: maybe(map(int)),
-  ModelMapper: maybe(map(string)),
-  ModelFailover: maybe(map(Type.Array(string))),
-  ModelLimits: maybe(ModelLimitsSchema),
-  SwitchOver: maybe(map(int)),
-});
-
-export const AddedNews = object({ success: yesSchema, Action: Type.Literal("add"), news: NewsItem });
-export const DeletedNews = object({
-  success: yesSchema,
-  Action: Type.Literal("delete"),
-  news: maybe(NewsItem),
-  deleted: maybe(int),
-});
-
-export const FreshKey = object({
-  success: yesSchema,
-  key: Type.String({ pattern: "^sk-", description: "assigned to nobody" }),
-});
-
-export const Rotation = (action: "rotate_self" | "rotate_root") =>
+/** The answer of `POST /x-conf`: acts as text, maps as they now are. */
+export const AppliedConfSchema = answerOf(
   object({
     success: yesSchema,
-    message: string,
-    rotate: object({ action: Type.Literal(action), id: int, name: string, key: SecretKey, timestamp: time }),
-  });
+    LoadKeys: done,
+    LogEnable: done,
+    SaveCache: done,
+    DelKeys: done,
+    Resources: maybe(map(Type.Object({}))),
+    LevelMapper: maybe(map(int)),
+    ModelMapper: maybe(map(string)),
+    ModelFailover: maybe(map(list(string))),
+    ModelLimits: maybe(ModelLimitsSchema),
+    SwitchOver: maybe(map(int)),
+  }),
+);

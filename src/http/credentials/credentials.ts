@@ -1,7 +1,7 @@
-// API keys anew: one to choose from, the caller's own, and, for Root, anybody's. A new key is shown once, in the answer
-// that makes it; the old one is dead with that answer.
+// New API keys: one to choose from, the caller's own, and, for Root, that of any account. A new key is shown once, in the
+// answer that makes it; the old one is dead with that answer. Neither rotation minds an Idempotency-Key.
 
-import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { AccountId } from "../../../actors/ids.ts";
 import { dayOf } from "../../../actors/time.ts";
 import { newApiKey } from "../../admin/api-key.ts";
@@ -11,88 +11,112 @@ import { hashKey } from "../../gateway/account/identify.ts";
 import type { Store } from "../../store/store.ts";
 import { findAccount } from "../accounts/account-lookup.ts";
 import type { AuditEntry } from "../audit-log.ts";
-import { answer, endpoint, type ManagementCaller, type ManagementParts } from "../management.ts";
-import { NoQuery, textSchema } from "../shapes.ts";
+import { type ManagementCaller, type ManagementParts, management } from "../management.ts";
+import { operation } from "../operation.ts";
+import { NoQuerySchema } from "../schemas.ts";
+import { FreshKeySchema, RootRotationSchema, rotatedSchema, SelfRotationSchema } from "./schemas.ts";
 
-export interface RotationParts extends ManagementParts {
+/** What rotations need. */
+export interface CredentialsParts extends ManagementParts {
   readonly store: Store;
 }
 
-/** spec: GET /x-gkey. Nobody's key until POST /x-root gives it to somebody. */
-export const getFreshKey = (parts: RotationParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, () => answer({ success: true, key: newApiKey() }));
-
-const confirm = textSchema(64, 1);
-const OwnRotation = Type.Object({ confirm }, { additionalProperties: false });
-
-/** spec: POST /x-self. */
-export const postSelf = (parts: RotationParts) =>
-  endpoint(
-    parts,
-    { who: "any", body: OwnRotation, action: "rotate_self" },
-    async ({ caller, body, journal }) => {
-      const { id, name, dna } = caller.profile;
-      journal.about({ type: "user", id, dna });
-      confirmed(parts, body.confirm, "ROTATE-SELF");
-      return rotated(parts, "rotate_self", { id, name, journal }, null);
-    },
-  );
-
-const RootRotation = Type.Object(
-  {
-    confirm,
-    name: Type.Optional(textSchema(254, 1)),
-    key: Type.Optional(
-      Type.String({
-        pattern: "^[\\x21-\\x7e]{32,128}$",
-        description: "must be 32 to 128 visible ASCII characters",
+/** `/x-gkey`, `/x-self`, `/x-root`. Source: specification, "Credentials". */
+export const credentials = (parts: CredentialsParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .get("/x-gkey", () => ({ success: true as const, key: newApiKey() }), {
+      access: { role: "any", scope: "read", audit: null },
+      query: NoQuerySchema,
+      response: FreshKeySchema,
+      detail: operation({
+        tag: "Dashboard",
+        operationId: "generateApiKey",
+        summary: "Generate an API key that no account has",
+        description: "For use with `POST /x-root`.",
+        answerExample: { success: true, key: "sk-0123456789abcdefghijABCDEFGHIJ0123456789abcdefghij" },
       }),
-    ),
-  },
-  { additionalProperties: false },
-);
+    })
+    .post(
+      "/x-self",
+      async ({ body, call }) => {
+        const { id, name, dna } = call.caller.profile;
+        call.audit.setTarget({ type: "user", id, dna });
+        assertConfirmed(parts, body.confirm, "ROTATE-SELF");
+        return rotated(parts, "rotate_self", { id, name, audit: call.audit }, null);
+      },
+      {
+        access: { role: "any", scope: "manage", audit: "rotate_self" },
+        query: NoQuerySchema,
+        body: SelfRotationSchema,
+        response: rotatedSchema("rotate_self"),
+        detail: operation({
+          tag: "Dashboard",
+          operationId: "rotateOwnApiKey",
+          summary: "Rotate the caller's own API key",
+          description: "The former key admits no request any more once this has answered.",
+          requestExample: { confirm: "2026-01-01-ROTATE-SELF" },
+          errors: ["confirm_mismatch"],
+        }),
+      },
+    )
+    .post(
+      "/x-root",
+      async ({ body, call }) => {
+        const { id, name, dna } = await rotatedAccount(parts, call.caller, body.name);
+        call.audit.setTarget({ type: "user", id, dna });
+        assertConfirmed(parts, body.confirm, "ROTATE-ROOT");
+        return rotated(parts, "rotate_root", { id, name, audit: call.audit }, body.key ?? null);
+      },
+      {
+        access: { role: "root", scope: "admin", audit: "rotate_root" },
+        query: NoQuerySchema,
+        body: RootRotationSchema,
+        response: rotatedSchema("rotate_root"),
+        detail: operation({
+          tag: "Administration",
+          operationId: "rotateApiKey",
+          summary: "Rotate Root's API key, or that of a named account",
+          requestExample: { name: "root", confirm: "2026-01-01-ROTATE-ROOT" },
+          errors: ["confirm_mismatch", "user_not_found"],
+        }),
+      },
+    );
 
-/** spec: POST /x-root. The key of Root, or of the account with that name. */
-export const postRoot = (parts: RotationParts) =>
-  endpoint(
-    parts,
-    { who: "root", body: RootRotation, action: "rotate_root" },
-    async ({ caller, body, journal }) => {
-      const { id, name, dna } = await whose(parts, caller, body.name);
-      journal.about({ type: "user", id, dna });
-      confirmed(parts, body.confirm, "ROTATE-ROOT");
-      return rotated(parts, "rotate_root", { id, name, journal }, body.key ?? null);
-    },
-  );
-
-async function whose(parts: RotationParts, caller: ManagementCaller, name: string | undefined) {
+/** Returns the account whose key is replaced: Root, or the account with that name. */
+async function rotatedAccount(parts: CredentialsParts, caller: ManagementCaller, name: string | undefined) {
   if (name === undefined || name.toLowerCase() === caller.profile.name) return caller.profile;
   return (await findAccount(parts, caller, name, "read")).record.profile;
 }
 
-/** Refuses what does not name today, in UTC, and the deed. */
-function confirmed(parts: ManagementParts, given: string, deed: "ROTATE-SELF" | "ROTATE-ROOT"): void {
-  if (given === `${dayOf(parts.clock.wall())}-${deed}`) return;
+/** Refuses a confirmation that does not name today, in UTC, and the act. */
+function assertConfirmed(
+  { clock }: ManagementParts,
+  confirmation: string,
+  act: "ROTATE-SELF" | "ROTATE-ROOT",
+): void {
+  if (confirmation === `${dayOf(clock.wall())}-${act}`) return;
   throw new RefusedError({
     code: "confirm_mismatch",
-    message: `"confirm": must be today's date in UTC, as YYYY-MM-DD, followed by -${deed}.`,
+    message: `"confirm": must be today's date in UTC, as YYYY-MM-DD, followed by -${act}.`,
   });
 }
 
-async function rotated(
-  parts: RotationParts,
-  action: "rotate_self" | "rotate_root",
-  { id, name, journal }: { id: AccountId; name: string; journal: AuditEntry },
+/** Replaces the key of an account. `chosen` is the new key; null means that one is generated. */
+async function rotated<A extends "rotate_self" | "rotate_root">(
+  parts: CredentialsParts,
+  action: A,
+  { id, name, audit }: { id: AccountId; name: string; audit: AuditEntry },
   chosen: string | null,
 ) {
   const key = await rotateKey(parts, id, chosen);
   const keyHash = hashKey(key);
-  // Somebody may have tried the chosen key before it was anybody's.
+  // Somebody may have tried the chosen key before any account had it.
   parts.identify.forget(keyHash);
-  journal.changed({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
-  return answer({
-    success: true,
+  audit.addChanges({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
+  return {
+    success: true as const,
     message: "The key is replaced and the old one is dead. The new one is shown only this once.",
     rotate: { action, id, name, key, timestamp: new Date(parts.clock.wall()).toISOString() },
-  });
+  };
 }

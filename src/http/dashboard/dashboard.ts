@@ -1,147 +1,250 @@
-// /dashboard/*: what any account may see of itself. Never depends on its balance or on gateway limits.
-// All of it is what the account itself says: up to the last finished request.
+// `/dashboard/*`, `/x-ledger` and `/x-explain`: what an account may see of itself, and its ancestors of it. Nothing here depends
+// on the balance or on gateway limits. The endpoints are declared here; what they answer is made in the files beside it.
 
-import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charge-totals.ts";
-import { plus, toUsd } from "../../../actors/money.ts";
+import { Elysia } from "elysia";
+import { toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
-import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
-import { answer, endpoint, type ManagementCaller, type ManagementParts } from "../management.ts";
-import { balanceOf, NoQuery } from "../shapes.ts";
+import type { CallableParts } from "../../gateway/routing/callable-models.ts";
+import { descendant } from "../accounts/account-lookup.ts";
+import { recordedAccount } from "../bills/billed-accounts.ts";
+import { type ManagementParts, management } from "../management.ts";
+import { operation } from "../operation.ts";
+import { NoQuerySchema } from "../schemas.ts";
+import { type ExplainParts, explained } from "./explain.ts";
+import { infoShape, liveShape, shortStatusShape, statusShape } from "./info.ts";
+import { ledgerOf } from "./ledger.ts";
+import { logsOf } from "./logs.ts";
+import { pricedModels } from "./models.ts";
+import {
+  DescendantExplainQuerySchema,
+  DescendantLedgerQuerySchema,
+  ExplainQuerySchema,
+  ExplainSchema,
+  InfoSchema,
+  LedgerQuerySchema,
+  LedgerSchema,
+  LiveSchema,
+  LogsQuerySchema,
+  LogsSchema,
+  ModelsSchema,
+  ShortStatusSchema,
+  StatusSchema,
+} from "./schemas.ts";
 
-export interface DashboardParts extends ManagementParts {
+/** What the dashboard needs. */
+export interface DashboardParts extends ManagementParts, CallableParts, ExplainParts {
   readonly replicas: ConfigCache;
 }
 
-/** May this account have subaccounts, and so open the management console? */
-export const manages = (caller: ManagementCaller): boolean => caller.profile.userLimit !== 0;
+const READS = { role: "any", scope: "read", audit: null } as const;
 
-/** spec: GET /dashboard/status. */
-export const getStatus = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) => {
-    const { config } = await parts.replicas.lineage(caller.profile.id);
-    return answer({
-      object: "user_status",
-      id: caller.profile.id,
-      dna: caller.profile.dna,
-      name: caller.profile.name,
-      email: caller.profile.email,
-      alias: caller.profile.alias,
-      public_key: `pk-${caller.keyHash.slice(0, 16)}`,
-      balance: balanceOf(caller),
-      user_api_balance: toUsd(config.config.userApiBalance),
-      manage: manages(caller),
-      admin: caller.isOwner,
-    });
-  });
+/** The dashboard. Source: specification, "Dashboard"; contract sections 3 and 5. */
+export const dashboard = (parts: DashboardParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .get(
+      "/dashboard/status",
+      async ({ call: { caller } }) => {
+        const { config } = await parts.replicas.lineage(caller.profile.id);
+        return statusShape(caller, toUsd(config.config.userApiBalance));
+      },
+      { access: READS, query: NoQuerySchema, response: StatusSchema, detail: STATUS_DETAIL },
+    )
+    .get("/dashboard/x-user-status", ({ call }) => shortStatusShape(call.caller), {
+      access: READS,
+      query: NoQuerySchema,
+      response: ShortStatusSchema,
+      detail: SHORT_STATUS_DETAIL,
+    })
+    .get(
+      "/dashboard/info",
+      async ({ call: { caller } }) => infoShape(caller, await parts.replicas.maps(caller.profile)),
+      info("getInfo"),
+    )
+    .get(
+      "/dashboard/x-user-info",
+      async ({ call: { caller } }) => infoShape(caller, await parts.replicas.maps(caller.profile)),
+      info("getUserInfo"),
+    )
+    .get(
+      "/dashboard/live",
+      async ({ call: { caller } }) => liveShape(caller, await parts.replicas.maps(caller.profile)),
+      { access: READS, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
+    )
+    .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {
+      access: READS,
+      query: NoQuerySchema,
+      response: ModelsSchema,
+      detail: MODELS_DETAIL,
+    })
+    .get("/dashboard/logs", ({ call, query }) => logsOf(parts.store, call.caller, query), logs("listLogs"))
+    .get(
+      "/dashboard/x-user-logs",
+      ({ call, query }) => logsOf(parts.store, call.caller, query),
+      logs("listUserLogs"),
+    )
+    .get("/dashboard/ledger", ({ call, query }) => ledgerOf(parts.store, call.caller.profile.id, query), {
+      access: READS,
+      query: LedgerQuerySchema,
+      response: LedgerSchema,
+      detail: LEDGER_DETAIL,
+    })
+    .get(
+      "/x-ledger",
+      async ({ call, query }) => {
+        const { id } = await recordedAccount(parts, call.caller, query.user);
+        return ledgerOf(parts.store, id, query);
+      },
+      {
+        access: READS,
+        query: DescendantLedgerQuerySchema,
+        response: LedgerSchema,
+        detail: DESCENDANT_LEDGER_DETAIL,
+      },
+    )
+    .get(
+      "/dashboard/explain",
+      ({ call: { caller, clientIp }, query }) =>
+        explained(parts, { of: caller, ip: clientIp, showsKeys: caller.isOwner, query }),
+      { access: READS, query: ExplainQuerySchema, response: ExplainSchema, detail: EXPLAIN_DETAIL },
+    )
+    .get(
+      "/x-explain",
+      async ({ call: { caller }, query }) => {
+        const of = await descendant(parts, caller, query.user);
+        // The address of its requests is not known here: any address that it may have will do.
+        const ip = () => of.profile.allowIps[0]?.split("/")[0] ?? "";
+        return explained(parts, { of, ip, showsKeys: caller.isOwner, query });
+      },
+      {
+        access: READS,
+        query: DescendantExplainQuerySchema,
+        response: ExplainSchema,
+        detail: DESCENDANT_EXPLAIN_DETAIL,
+      },
+    );
 
-/** spec: GET /dashboard/x-user-status: the short form. */
-export const getShortStatus = (parts: ManagementParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, ({ caller }) =>
-    answer({
-      id: caller.profile.id,
-      name: caller.profile.name,
-      email: caller.profile.email,
-      balance: balanceOf(caller),
-      dna: caller.profile.dna,
-    }),
-  );
+const info = (operationId: string) => ({
+  access: READS,
+  query: NoQuerySchema,
+  response: InfoSchema,
+  detail: operation({
+    tag: "Dashboard",
+    operationId,
+    summary: "Get the caller's account: credit, limits, use of today and this month",
+  }),
+});
 
-/** spec: GET /dashboard/info and /dashboard/x-user-info. */
-export const getInfo = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
-    answer(infoShape(caller, await parts.replicas.maps(caller.profile))),
-  );
+const logs = (operationId: string) => ({
+  access: READS,
+  query: LogsQuerySchema,
+  response: LogsSchema,
+  detail: operation({
+    tag: "Dashboard",
+    operationId,
+    summary: "List operation log lines about the caller and its descendants, and of what it did",
+  }),
+});
 
-/** spec: GET /dashboard/live: everything of info, and what was used today and this month (UTC) by model. */
-export const getLive = (parts: DashboardParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) =>
-    answer({
-      ...infoShape(caller, await parts.replicas.maps(caller.profile)),
-      daily_usage: periodShape(caller.today),
-      monthly_usage: periodShape(caller.month),
-    }),
-  );
+const STATUS_EXAMPLE = {
+  id: 3,
+  name: "team-blue",
+  email: "blue@acme.example",
+  balance: 9.87,
+  dna: ".1.2.",
+};
 
-function infoShape(caller: ManagementCaller, maps: EffectiveMaps) {
-  const { profile } = caller;
-  return {
-    object: "user_info",
-    user: {
-      id: profile.id,
-      name: profile.name,
-      email: profile.email,
-      alias: profile.alias,
-      level: profile.level,
-      gear: profile.gear,
-      role: profile.role,
-      tier: profile.tier,
-      factor: profile.factor,
-      rates: profile.rates,
-      dna: profile.dna,
-      created_at: timestamp(profile.createdAt),
-      updated_at: timestamp(profile.updatedAt),
-    },
-    balance: {
-      total: balanceOf(caller),
-      held: toUsd(caller.held),
-      credits: caller.credits.map(({ amount, expiresAt }) => ({
-        amount: toUsd(amount),
-        expires_at: timestamp(expiresAt),
-      })),
-    },
-    limits: {
-      hard_limit: toUsd(profile.hardLimit),
-      soft_limit: toUsd(profile.softLimit),
-      daily_limit: toUsd(profile.dailyLimit),
-      auto_quota: toUsd(profile.autoQuota),
-      ...profile.limits,
-    },
-    usage: { today: usageShape(caller.today), month: usageShape(caller.month) },
-    restrictions: {
-      allow_ips: profile.allowIps,
-      allow_models: profile.allowModels,
-      allow_levels: profile.allowLevels,
-      resources: profile.resources,
-    },
-    model_limits: maps.modelLimits.all(),
-  };
-}
+const STATUS_DETAIL = operation({
+  operationId: "getStatus",
+  tag: "Dashboard",
+  summary: "Get who the caller is, and its balance",
+  answerExample: {
+    object: "user_status",
+    ...STATUS_EXAMPLE,
+    alias: "team-blue",
+    public_key: "pk-0123456789abcdef",
+    user_api_balance: 0,
+    manage: true,
+    admin: false,
+  },
+});
 
-const timestamp = (at: number): string => new Date(at).toISOString();
+const SHORT_STATUS_DETAIL = operation({
+  operationId: "getShortStatus",
+  tag: "Dashboard",
+  summary: "Get the same, shorter",
+  answerExample: STATUS_EXAMPLE,
+});
 
-type Models = Readonly<Record<string, ChargeTotals>>;
+const MODELS_DETAIL = operation({
+  operationId: "listPricedModels",
+  tag: "Dashboard",
+  summary: "List the models that the caller can call, with its prices",
+  answerExample: {
+    models: [
+      {
+        id: "gpt-4o-mini",
+        provider: "openai",
+        context_window: 128_000,
+        max_output_tokens: 16_384,
+        price: { InputText: 0.15, OutputText: 0.6 },
+      },
+    ],
+  },
+});
 
-function usageShape(models: Models) {
-  const { requests, prompt, completion, cost } = addedUp(models);
-  return { requests, tokens: prompt + completion, cost: toUsd(cost) };
-}
+const LIVE_DETAIL = operation({
+  operationId: "getLiveUsage",
+  tag: "Dashboard",
+  summary: "Get the account with its use by model, for polling",
+});
 
-function periodShape(models: Models) {
-  const { requests, prompt, completion, reasoning, cost } = addedUp(models);
-  return {
-    Requests: requests,
-    Prompt: prompt,
-    Completion: completion,
-    Reasoning: reasoning,
-    CreditUsed: toUsd(cost),
-    ModelUsage: Object.fromEntries(
-      Object.entries(models).map(([model, used]) => [
-        model,
-        { Requests: used.requests, Tokens: used.prompt + used.completion, CreditUsed: toUsd(used.cost) },
-      ]),
-    ),
-  };
-}
+const LEDGER_DETAIL = operation({
+  operationId: "listLedgerLines",
+  tag: "Dashboard",
+  summary: "List the caller's ledger lines, newest first",
+  answerExample: {
+    lines: [
+      {
+        id: "4pXq",
+        type: "charge",
+        amount: -0.0000024,
+        balance_after: 9.9999976,
+        created_at: "2026-01-01T00:00:00.000Z",
+        request_id: "4pXq",
+        model: "gpt-4o-mini",
+        level: 1,
+        basis: "provider",
+        prompt_tokens: 8,
+        completion_tokens: 2,
+        path: "/v1/chat/completions",
+        stream: false,
+      },
+    ],
+    total: 1,
+    page: 1,
+    size: 24,
+    has_more: false,
+  },
+});
 
-/** What of their sums is shown. */
-function addedUp(models: Models): ChargeTotals {
-  const all = noChargeTotals();
-  for (const used of Object.values(models)) {
-    all.requests += used.requests;
-    all.prompt += used.prompt;
-    all.completion += used.completion;
-    all.reasoning += used.reasoning;
-    all.cost = plus(all.cost, used.cost);
-  }
-  return all;
-}
+const EXPLAIN_DETAIL = operation({
+  operationId: "explainRequest",
+  tag: "Dashboard",
+  summary: "Explain where a request would go, or where one went",
+  errors: ["missing_parameter", "not_found"],
+});
+
+const DESCENDANT_LEDGER_DETAIL = operation({
+  operationId: "listDescendantLedgerLines",
+  tag: "Accounts",
+  summary: "List a descendant's ledger lines, newest first",
+  errors: ["ambiguous_identifier", "user_not_found"],
+});
+
+const DESCENDANT_EXPLAIN_DETAIL = operation({
+  operationId: "explainDescendantRequest",
+  tag: "Accounts",
+  summary: "Explain where a descendant's request would go, or where one went",
+  errors: ["missing_parameter", "ambiguous_identifier", "user_not_found", "not_found"],
+});

@@ -1,7 +1,7 @@
-// GET /dashboard/explain and /x-explain: why requests go where they go, and where one of them went. Provider keys are
-// named to their Owner only; everybody else sees how many there are of a kind.
+// Explains why requests go where they go, and where one of them went. Provider keys are shown by id to their Owner only; other
+// callers see how many there are of a kind.
 
-import { Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
@@ -13,63 +13,45 @@ import { explain, type KeyCandidate } from "../../gateway/dry-run/explain.ts";
 import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
 import type { Store } from "../../store/store.ts";
-import { descendant } from "../accounts/account-lookup.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { textSchema } from "../shapes.ts";
+import type { ExplainSchema } from "./schemas.ts";
 
-export interface ExplainParts extends ManagementParts, DryRunParts {
+/** What explanations need. */
+export interface ExplainParts extends DryRunParts {
   readonly store: Store;
   readonly recent: FailedRequestLog;
 }
 
-const asked = {
-  model: Type.Optional(textSchema(256, 1)),
-  request: Type.Optional(textSchema(128, 1)),
-  path: Type.Optional(textSchema(256, 1)),
-};
-const OwnQuery = Type.Object(asked, { additionalProperties: false });
-const DescendantQuery = Type.Object({ user: textSchema(254, 1), ...asked }, { additionalProperties: false });
-
-interface Asked {
-  readonly model?: string;
-  readonly request?: string;
-  readonly path?: string;
-}
-
-/** GET /dashboard/explain?model= or request=: the caller's own. */
-export const getExplain = (parts: ExplainParts) =>
-  endpoint(parts, { who: "any", query: OwnQuery }, async ({ caller, query, clientIp }) =>
-    answer(await explained(parts, { of: caller, ip: clientIp, named: caller.isOwner, query })),
-  );
-
-/** GET /x-explain?user=: the same of a descendant. */
-export const getDescendantExplain = (parts: ExplainParts) =>
-  endpoint(parts, { who: "any", query: DescendantQuery }, async ({ caller, query }) => {
-    const of = await descendant(parts, caller, query.user);
-    // Where its requests come from is not known here: any address that it may have will do.
-    const ip = () => of.profile.allowIps[0]?.split("/")[0] ?? "";
-    return answer(await explained(parts, { of, ip, named: caller.isOwner, query }));
-  });
-
-interface Question {
+/** What is to be explained. */
+export interface ExplainQuestion {
+  /** The account whose request it is. */
   readonly of: AccountRecord;
   readonly ip: () => string;
-  /** Provider keys by id, not only by number. */
-  readonly named: boolean;
-  readonly query: Asked;
+  /** Whether provider keys are shown by id, and not only counted. */
+  readonly showsKeys: boolean;
+  readonly query: { readonly model?: string; readonly request?: string; readonly path?: string };
 }
 
-async function explained(parts: ExplainParts, question: Question): Promise<object> {
+type Explanation = Static<typeof ExplainSchema>;
+
+/**
+ * Explains where a request for a model would go, or where a request that was made went. Throws `missing_parameter`
+ * unless exactly one of both is given, `not_found` for a request that is not known.
+ */
+export async function explained(parts: ExplainParts, question: ExplainQuestion): Promise<Explanation> {
   const { model, request } = question.query;
   if (model !== undefined && request === undefined) return ofModel(parts, question, model);
   if (request !== undefined && model === undefined) return ofRequest(parts, question, request);
   throw new RefusedError({ code: "missing_parameter", message: 'Give either "model" or "request".' });
 }
 
-/** Where a model is asked for unless the question names a path. */
+/** The path on which a model is asked for, unless the question has one. */
 const DEFAULT_PATH = "/v1/chat/completions";
 
-async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, model: string) {
+async function ofModel(
+  parts: ExplainParts,
+  { of, ip, showsKeys, query }: ExplainQuestion,
+  model: string,
+): Promise<Explanation> {
   const caller = { account: of.profile.id, keyHash: of.profile.keyHash };
   const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), { caller, ip }, model);
   const { refusal, ...decision } = found.decision;
@@ -78,7 +60,7 @@ async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, 
     model,
     steps: found.steps,
     limits: found.limits.map(limitShape),
-    candidates: named ? found.candidates.map(candidateShape) : counted(found.candidates),
+    candidates: showsKeys ? found.candidates.map(candidateShape) : counted(found.candidates),
     decision: {
       ...decision,
       admitted: refusal === null,
@@ -87,12 +69,16 @@ async function ofModel(parts: ExplainParts, { of, ip, named, query }: Question, 
   };
 }
 
-async function ofRequest(parts: ExplainParts, { of, named }: Question, request: string) {
+async function ofRequest(
+  parts: ExplainParts,
+  { of, showsKeys }: ExplainQuestion,
+  request: string,
+): Promise<Explanation> {
   const { id } = of.profile;
   const charged = await chargedRequest(parts.store, id, request);
-  if (charged !== null) return chargedShape(charged, named);
+  if (charged !== null) return chargedShape(charged, showsKeys);
   const [failed] = parts.recent.find(id, request);
-  if (failed !== undefined) return failedShape(failed, named);
+  if (failed !== undefined) return failedShape(failed, showsKeys);
   throw new RefusedError({
     code: "not_found",
     message: "No request with this id is known: it was never charged, and failed long ago or elsewhere.",
@@ -123,7 +109,7 @@ const stateShape = ({ state, reason, until }: Omit<KeyCandidate, "key">) => ({
   ...(until === null ? {} : { until: new Date(until).toISOString() }),
 });
 
-/** How many keys of a Level are in which state, in the order of the candidates; `until` is the soonest of theirs. */
+/** Counts the keys of a Level by state, in the order of the candidates. `until` is the soonest of each group. */
 function counted(candidates: readonly KeyCandidate[]) {
   const alike = Map.groupBy(candidates, ({ model, level, state, reason }) =>
     JSON.stringify([model, level, state, reason]),
@@ -135,8 +121,8 @@ function counted(candidates: readonly KeyCandidate[]) {
   });
 }
 
-const attemptShape = (named: boolean) => (row: AttemptRow) => ({
-  ...(named ? { key_id: row.key } : {}),
+const attemptShape = (showsKeys: boolean) => (row: AttemptRow) => ({
+  ...(showsKeys ? { key_id: row.key } : {}),
   level: row.level,
   model: row.model,
   status: row.status,
@@ -144,7 +130,7 @@ const attemptShape = (named: boolean) => (row: AttemptRow) => ({
   ms: row.ms,
 });
 
-function chargedShape({ at, event }: ChargedRequest, named: boolean) {
+function chargedShape({ at, event }: ChargedRequest, showsKeys: boolean): Explanation {
   return {
     object: "explain",
     model: event.asked,
@@ -152,7 +138,7 @@ function chargedShape({ at, event }: ChargedRequest, named: boolean) {
     limits: [],
     candidates: [],
     decision: { model: event.model, level: event.level, admitted: true, refusal: null },
-    attempts: event.attempts.map(attemptShape(named)),
+    attempts: event.attempts.map(attemptShape(showsKeys)),
     request: {
       id: event.id,
       request_id: event.request,
@@ -170,7 +156,7 @@ function chargedShape({ at, event }: ChargedRequest, named: boolean) {
   };
 }
 
-function failedShape(failed: FailedRequest, named: boolean) {
+function failedShape(failed: FailedRequest, showsKeys: boolean): Explanation {
   const { code, message } = failed;
   return {
     object: "explain",
@@ -184,7 +170,7 @@ function failedShape(failed: FailedRequest, named: boolean) {
       admitted: true,
       refusal: { code, message },
     },
-    attempts: failed.attempts.map(attemptShape(named)),
+    attempts: failed.attempts.map(attemptShape(showsKeys)),
     request: {
       id: failed.id,
       request_id: failed.request,

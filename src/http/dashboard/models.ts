@@ -1,18 +1,24 @@
-// GET /dashboard/models: what this account can call, with what the catalogue knows of it and what it costs the caller.
+// The models that an account can call, with what the catalog knows of each and what it costs this account.
 
+import type { Static } from "@sinclair/typebox";
+import type { AccountId } from "../../../actors/ids.ts";
 import { align } from "../../../actors/pricing/decimal.ts";
 import type { Price } from "../../../actors/pricing/price.ts";
-import { type CallableModel, callableModels } from "../../gateway/routing/callable-models.ts";
-import type { ModelsParts } from "../gateway/models.ts";
-import { answer, endpoint } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import {
+  type CallableModel,
+  type CallableParts,
+  callableModels,
+} from "../../gateway/routing/callable-models.ts";
+import type { ModelsSchema } from "./schemas.ts";
 
-/** spec: GET /dashboard/models, in order of name. */
-export const getDashboardModels = (parts: ModelsParts) =>
-  endpoint(parts, { who: "any", query: NoQuery }, async ({ caller }) => {
-    const models = await callableModels(parts, caller.profile.id);
-    return answer({ models: models.map(modelShape) });
-  });
+/** Lists the models that an account can call, in order of name. Source: specification, `GET /dashboard/models`. */
+export async function pricedModels(
+  parts: CallableParts,
+  account: AccountId,
+): Promise<Static<typeof ModelsSchema>> {
+  const models = await callableModels(parts, account);
+  return { models: models.map(modelShape) };
+}
 
 const modelShape = ({ id, entry, priced, multipliers }: CallableModel) => ({
   id,

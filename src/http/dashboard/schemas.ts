@@ -1,38 +1,49 @@
-// Shapes of the dashboard's answers, but bills: what an account sees of itself.
+// Queries and answers of the dashboard: what an account sees of itself, and what its ancestors see of it.
 
 import { Type } from "@sinclair/typebox";
+import { PriceSchema, RefusalSchema } from "../gateway/schemas.ts";
 import {
-  AccountRecordSchema,
+  answerOf,
+  digits,
   flagSchema,
   int,
+  list,
   ModelLimitsSchema,
   map,
   maybe,
+  namedSchema,
   object,
   oneOf,
   orNull,
   paged,
+  parameter,
   string,
+  textSchema,
   time,
   usd,
-} from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+} from "../schemas.ts";
 
-export const Status = object({
-  object: Type.Literal("user_status"),
-  id: int,
-  dna: string,
-  name: string,
-  email: string,
-  alias: string,
-  public_key: Type.String({ description: "pk- and the beginning of the key's hash" }),
-  balance: usd,
-  user_api_balance: Type.Number({ description: "the gateway asks for more than this" }),
-  manage: Type.Boolean({ description: "may open the management console" }),
-  admin: Type.Boolean({ description: "may open the administration console" }),
-});
+/** The answer of `GET /dashboard/status`. */
+export const StatusSchema = answerOf(
+  object({
+    object: Type.Literal("user_status"),
+    id: int,
+    dna: string,
+    name: string,
+    email: string,
+    alias: string,
+    public_key: Type.String({ description: "pk- and the beginning of the key's hash" }),
+    balance: usd,
+    user_api_balance: Type.Number({ description: "the gateway asks for more than this" }),
+    manage: Type.Boolean({ description: "may open the management console" }),
+    admin: Type.Boolean({ description: "may open the administration console" }),
+  }),
+);
 
-export const ShortStatus = object({ id: int, name: string, email: string, balance: usd, dna: string });
+/** The answer of `GET /dashboard/x-user-status`. */
+export const ShortStatusSchema = answerOf(
+  object({ id: int, name: string, email: string, balance: usd, dna: string }),
+);
 
 const used = object({ requests: int, tokens: int, cost: usd });
 
@@ -58,7 +69,7 @@ const information = {
   balance: object({
     total: usd,
     held: Type.Number({ description: "US dollars reserved by requests under way" }),
-    credits: Type.Array(Credit),
+    credits: list(Credit),
   }),
   limits: object({
     hard_limit: usd,
@@ -74,15 +85,16 @@ const information = {
   }),
   usage: object({ today: used, month: used }),
   restrictions: object({
-    allow_ips: Type.Array(string),
-    allow_models: Type.Array(string),
-    allow_levels: Type.Array(int),
-    resources: Type.Array(string),
+    allow_ips: list(string),
+    allow_models: list(string),
+    allow_levels: list(int),
+    resources: list(string),
   }),
   model_limits: ModelLimitsSchema,
 };
 
-export const Info = namedSchema("Info", object(information));
+/** The answer of `GET /dashboard/info`. */
+export const InfoSchema = answerOf(namedSchema("Info", object(information)));
 
 const Period = namedSchema(
   "Period",
@@ -96,9 +108,9 @@ const Period = namedSchema(
   }),
 );
 
-export const Live = namedSchema(
-  "Live",
-  object({ ...information, daily_usage: Period, monthly_usage: Period }),
+/** The answer of `GET /dashboard/live`. */
+export const LiveSchema = answerOf(
+  namedSchema("Live", object({ ...information, daily_usage: Period, monthly_usage: Period })),
 );
 
 const LogLine = namedSchema(
@@ -120,6 +132,7 @@ const LogLine = namedSchema(
       "add_news",
       "delete_news",
       "auto_quota",
+      "soft_limit_mail",
     ),
     operator_id: int,
     target_id: orNull(int),
@@ -131,51 +144,26 @@ const LogLine = namedSchema(
   }),
 );
 
-export const Logs = namedSchema("Logs", object({ logs: Type.Array(LogLine), ...paged }));
+/** The answer of `GET /dashboard/logs`. */
+export const LogsSchema = answerOf(namedSchema("Logs", object({ logs: Type.Array(LogLine), ...paged })));
 
-export const NewsItem = namedSchema(
-  "NewsItem",
-  object({ id: int, title: string, content: string, created_at: time, expires_at: time }),
-);
-
-export const News = object({
-  success: Type.Literal(true),
-  system_news: Type.Array(NewsItem),
-  user_news: Type.Array(NewsItem),
-  dna_news: Type.Array(NewsItem),
-});
-
-/** Price fields of PRICING, and those that only a provider's tier has. */
-const PriceSchema = namedSchema(
-  "Price",
-  Type.Object(
-    {
-      Rates: maybe(Type.Number({ description: "multiplies the others; 1 where absent" })),
-      Sizes: maybe(map(usd)),
-    },
-    {
-      additionalProperties: Type.Number(),
-      description: "US dollars per million tokens; Call and Sizes: per call",
-    },
+/** The answer of `GET /dashboard/models`. */
+export const ModelsSchema = answerOf(
+  namedSchema(
+    "Models",
+    object({
+      models: Type.Array(
+        object({
+          id: string,
+          provider: string,
+          context_window: int,
+          max_output_tokens: int,
+          price: orNull(PriceSchema),
+        }),
+      ),
+    }),
   ),
 );
-
-export const Models = namedSchema(
-  "Models",
-  object({
-    models: Type.Array(
-      object({
-        id: string,
-        provider: string,
-        context_window: int,
-        max_output_tokens: int,
-        price: orNull(PriceSchema),
-      }),
-    ),
-  }),
-);
-
-const refusal = orNull(object({ code: string, message: string }));
 
 const Candidate = object({
   model: string,
@@ -187,80 +175,180 @@ const Candidate = object({
   until: maybe(time),
 });
 
-export const Explain = namedSchema(
-  "Explain",
-  object({
-    object: Type.Literal("explain"),
-    model: string,
-    steps: Type.Array(
-      object({ step: string, in: string, out: string, rule: maybe(string), note: maybe(string) }),
-    ),
-    limits: Type.Array(
-      object({
-        scope: oneOf("account", "model"),
-        name: string,
-        limit: Type.Number(),
-        remaining: Type.Number(),
-        resets_at: orNull(time),
-      }),
-    ),
-    candidates: Type.Array(Candidate),
-    decision: object({ model: orNull(string), level: orNull(int), admitted: flagSchema, refusal }),
-    attempts: maybe(
-      Type.Array(
+/** The answer of `GET /dashboard/explain`. */
+export const ExplainSchema = answerOf(
+  namedSchema(
+    "Explain",
+    object({
+      object: Type.Literal("explain"),
+      model: string,
+      steps: list(
+        object({ step: string, in: string, out: string, rule: maybe(string), note: maybe(string) }),
+      ),
+      limits: Type.Array(
         object({
-          key_id: maybe(int),
-          level: int,
-          model: string,
-          status: int,
-          signal: string,
-          ms: Type.Number(),
+          scope: oneOf("account", "model"),
+          name: string,
+          limit: Type.Number(),
+          remaining: Type.Number(),
+          resets_at: orNull(time),
         }),
       ),
-    ),
-    request: maybe(
-      object({
-        id: string,
-        request_id: string,
-        path: string,
-        at: time,
-        cost: usd,
-        stream: maybe(flagSchema),
-        basis: maybe(string),
-        prompt_tokens: maybe(int),
-        completion_tokens: maybe(int),
-        answered_model: maybe(string),
-        price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
-        parts: maybe(
-          Type.Array(
-            object({
-              name: string,
-              usage: Type.Unknown({ description: "counts, all of them inside the charge's" }),
-              price: Type.Unknown({ description: "what this part was computed from" }),
-            }),
-            { description: "what was priced apart: calls of tools, turns that no total counts" },
-          ),
-        ),
+      candidates: Type.Array(Candidate),
+      decision: object({
+        model: orNull(string),
+        level: orNull(int),
+        admitted: flagSchema,
+        refusal: RefusalSchema,
       }),
-    ),
-  }),
+      attempts: maybe(
+        Type.Array(
+          object({
+            key_id: maybe(int),
+            level: int,
+            model: string,
+            status: int,
+            signal: string,
+            ms: Type.Number(),
+          }),
+        ),
+      ),
+      request: maybe(
+        object({
+          id: string,
+          request_id: string,
+          path: string,
+          at: time,
+          cost: usd,
+          stream: maybe(flagSchema),
+          basis: maybe(string),
+          prompt_tokens: maybe(int),
+          completion_tokens: maybe(int),
+          answered_model: maybe(string),
+          price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
+          parts: maybe(
+            list(
+              object({
+                name: string,
+                usage: Type.Unknown({ description: "counts, all of them inside the charge's" }),
+                price: Type.Unknown({ description: "what this part was computed from" }),
+              }),
+              { description: "what was priced apart: calls of tools, turns that no total counts" },
+            ),
+          ),
+        }),
+      ),
+    }),
+  ),
 );
 
-export const QuoteSchema = namedSchema(
-  "Quote",
+const request = {
+  request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
+  model: maybe(string),
+  answered_model: maybe(
+    Type.String({ description: "the model that the provider named in its answer, where it is another" }),
+  ),
+  level: maybe(int),
+  basis: maybe(Type.String({ description: "provider, partial or estimate" })),
+  prompt_tokens: maybe(int),
+  completion_tokens: maybe(int),
+  path: maybe(string),
+  stream: maybe(flagSchema),
+};
+
+const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
+
+const LedgerLine = namedSchema(
+  "LedgerLine",
   object({
-    object: Type.Literal("quote"),
-    admitted: flagSchema,
-    refusal,
-    model: orNull(string),
-    level: orNull(int),
-    estimated: object({ prompt_tokens: int, max_completion_tokens: int }),
-    hold: usd,
-    cost: object({ min: usd, max: usd }),
-    price: orNull(PriceSchema),
-    multipliers: orNull(object({ model: Type.Number(), rates: Type.Number(), factor: Type.Number() })),
+    id: string,
+    type: oneOf(
+      "grant",
+      "transfer_in",
+      "transfer_out",
+      "refund",
+      "charge",
+      "late_charge",
+      "query_fee",
+      "delete_fee",
+      "expire",
+      "write_off",
+      "auto_quota",
+      "adjust",
+    ),
+    amount: Type.Number({ description: "US dollars, signed from the account's side" }),
+    balance_after: usd,
+    created_at: time,
+    ...request,
+    operation_id: maybe(string),
+    to: maybe(int),
+    from: maybe(orNull(int)),
+    why: maybe(string),
+    by: maybe(int),
+    before: maybe(figures),
+    after: maybe(figures),
   }),
 );
 
-/** GET /x-users and /x-dna, with and without identifier. */
-export const AccountList = Type.Array(AccountRecordSchema);
+/** The answer of `GET /dashboard/ledger`. */
+export const LedgerSchema = answerOf(
+  namedSchema("Ledger", object({ lines: Type.Array(LedgerLine), ...paged })),
+);
+
+const ledgerPage = {
+  page: Type.Optional(parameter(digits, "From 1.")),
+  size: Type.Optional(parameter(digits, "24 where absent, at most 1000.")),
+};
+
+/** The query of `GET /dashboard/ledger`. */
+export const LedgerQuerySchema = Type.Object(ledgerPage, { additionalProperties: false });
+
+/** The query of `GET /x-ledger`. */
+export const DescendantLedgerQuerySchema = Type.Object(
+  {
+    user: parameter(textSchema(254, 1), "An id (of a deleted account too), a name or an e-mail address."),
+    ...ledgerPage,
+  },
+  { additionalProperties: false },
+);
+
+/** The query of `GET /dashboard/logs`. */
+export const LogsQuerySchema = Type.Object(
+  {
+    page: Type.Optional(parameter(digits, "From 1.")),
+    size: Type.Optional(parameter(digits, "24 where absent, at most 100.")),
+    action: Type.Optional(parameter(textSchema(64), "Only lines of this action, such as `update_user`.")),
+    target_id: Type.Optional(
+      parameter(
+        Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an account or a key" }),
+        "Only lines about this account, key or item.",
+      ),
+    ),
+    status: Type.Optional(
+      parameter(
+        Type.Union([Type.Literal("success"), Type.Literal("failed")], {
+          description: 'must be "success" or "failed"',
+        }),
+        "`success` or `failed`.",
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const question = {
+  model: Type.Optional(parameter(textSchema(256, 1), "The model asked for; either this or `request`.")),
+  request: Type.Optional(parameter(textSchema(128, 1), "The `x-request-id` of a request that was made.")),
+  path: Type.Optional(
+    parameter(textSchema(256, 1), "The gateway's path it is asked on; chat completions where absent."),
+  ),
+};
+
+/** The query of `GET /dashboard/explain`. */
+export const ExplainQuerySchema = Type.Object(question, { additionalProperties: false });
+
+/** The query of `GET /x-explain`. */
+export const DescendantExplainQuerySchema = Type.Object(
+  { user: parameter(textSchema(254, 1), "An id, a name or an e-mail address."), ...question },
+  { additionalProperties: false },
+);

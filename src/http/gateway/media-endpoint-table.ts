@@ -1,46 +1,50 @@
-// Rows of the gateway's paths beside the two styles of conversation.
+// What the document says of the gateway's other endpoints: responses, texts, images, sound, rerank and moderations; and of
+// those that read or delete what a provider stores.
 
 import { Type } from "@sinclair/typebox";
-import { maybe, object } from "../openapi/answers.ts";
-import { keptRow as kept, gatewayRow as row } from "../openapi/gateway-row.ts";
-import { json, type Rows } from "../openapi/openapi-row.ts";
+import { maybe, open, parameter } from "../schemas.ts";
+import { type GatewayDeclaration, modelEndpoint, storedEndpoint } from "./endpoint-table.ts";
 import {
-  Completion,
-  CompletionRequest,
-  Embeddings,
-  EmbeddingsRequest,
-  ImageForm,
-  ImageRequest,
-  Images,
-  InputItems,
-  Moderation,
-  ModerationRequest,
-  Ranking,
-  RerankRequest,
-  ResponseDeleted,
-  ResponseObject,
-  ResponsesRequest,
-  Sound,
-  SoundForm,
-  SpeechRequest,
-  Transcript,
-  Words,
+  CompletionRequestSchema,
+  CompletionSchema,
+  EmbeddingsRequestSchema,
+  EmbeddingsSchema,
+  ImageFormSchema,
+  ImageRequestSchema,
+  ImagesSchema,
+  InputItemsSchema,
+  ModerationRequestSchema,
+  ModerationSchema,
+  RankingSchema,
+  RerankRequestSchema,
+  ResponseDeletedSchema,
+  ResponseObjectSchema,
+  ResponsesRequestSchema,
+  SoundFormSchema,
+  SoundSchema,
+  SpeechRequestSchema,
+  SubtitlesSchema,
+  TranscriptSchema,
 } from "./media-schemas.ts";
-import { Events } from "./schemas.ts";
+import { EventsSchema } from "./schemas.ts";
 
-const events = { "text/event-stream": Events };
+const events = { "text/event-stream": EventsSchema };
 const sound = Object.fromEntries(
   ["audio/mpeg", "audio/ogg", "audio/aac", "audio/flac", "audio/wav", "audio/pcm"].map((type) => [
     type,
-    Sound,
+    SoundSchema,
   ]),
 );
-const words = { "text/plain": Words, "text/vtt": Words, "application/x-subrip": Words };
+const subtitles = {
+  "text/plain": SubtitlesSchema,
+  "text/vtt": SubtitlesSchema,
+  "application/x-subrip": SubtitlesSchema,
+};
 
-const picture = { created: 1_760_000_000, data: [{ b64_json: "iVBORw0KGgo=" }] };
-const heard = { text: "Hello there.", usage: { type: "duration", seconds: 2 } };
+const imagesExample = { created: 1_760_000_000, data: [{ b64_json: "iVBORw0KGgo=" }] };
+const transcriptExample = { text: "Hello there.", usage: { type: "duration", seconds: 2 } };
 
-const response = {
+const responseExample = {
   id: "resp_1",
   object: "response",
   status: "completed",
@@ -49,61 +53,29 @@ const response = {
   usage: { input_tokens: 8, output_tokens: 2, total_tokens: 10 },
 };
 
-const FREE = "Free; it counts as a request.";
-const ID = { id: "The response's id." };
-const INCLUDE = { include: "What the provider is to tell beside." };
-
-export const PATH_ROWS: Rows = {
-  "POST /v1/responses": row({
-    summary: "Ask a model, in the style of responses",
+/** Declarations of these endpoints, by path. */
+export const MEDIA_ENDPOINTS: Readonly<Record<string, GatewayDeclaration>> = {
+  "/v1/responses": modelEndpoint({
+    operationId: "createResponse",
+    summary: "Create a model response",
     description:
-      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account made in the last thirty days, at the provider key that made it; anything else is 400 `previous_response_not_found`. `background` is not offered.",
-    body: ResponsesRequest,
-    refuses: ["previous_response_not_found"],
-    asked: { model: "gpt-4o-mini", input: "Hi" },
-    answers: { ...json(ResponseObject), ...events },
-    answered: response,
+      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account created in the last thirty days, at the provider key that created it; anything else is 400 `previous_response_not_found`. `background` is not offered.",
+    body: ResponsesRequestSchema,
+    errors: ["previous_response_not_found"],
+    requestExample: { model: "gpt-4o-mini", input: "Hi" },
+    answer: ResponseObjectSchema,
+    answerContent: events,
+    answerExample: responseExample,
   }),
-  "GET /v1/responses/:id": kept({
-    summary: "Read a response again",
-    description: `Of the last thirty days, by the account that made it, from the provider key that did. ${FREE}`,
-    params: { ...ID, ...INCLUDE },
-    query: object({ include: maybe(Type.String()) }),
-    answers: json(ResponseObject),
-    answered: response,
-  }),
-  "DELETE /v1/responses/:id": kept({
-    summary: "Delete a response at its provider",
-    description: `By the account that made it. ${FREE}`,
-    params: ID,
-    answers: json(ResponseDeleted),
-    answered: { id: "resp_1", object: "response", deleted: true },
-  }),
-  "GET /v1/responses/:id/input_items": kept({
-    summary: "List what a response was asked with",
-    description: `By the account that made it. ${FREE}`,
-    params: {
-      ...{ ...ID, ...INCLUDE },
-      limit: "How many at most.",
-      order: "`asc` or `desc`.",
-      after: "Those behind this one.",
-    },
-    query: object({
-      include: maybe(Type.String()),
-      limit: maybe(Type.String()),
-      order: maybe(Type.String()),
-      after: maybe(Type.String()),
-    }),
-    answers: json(InputItems),
-    answered: { object: "list", data: [{ type: "message", role: "user" }], has_more: false },
-  }),
-  "POST /v1/completions": row({
-    summary: "Let a model complete a text",
+  "/v1/completions": modelEndpoint({
+    operationId: "createCompletion",
+    summary: "Create a completion",
     description: "The older style. Without `max_tokens` 16 are held, as providers take them.",
-    body: CompletionRequest,
-    asked: { model: "gpt-3.5-turbo-instruct", prompt: "Once upon", max_tokens: 5 },
-    answers: { ...json(Completion), ...events },
-    answered: {
+    body: CompletionRequestSchema,
+    requestExample: { model: "gpt-3.5-turbo-instruct", prompt: "Once upon", max_tokens: 5 },
+    answer: CompletionSchema,
+    answerContent: events,
+    answerExample: {
       id: "cmpl-1",
       object: "text_completion",
       model: "gpt-3.5-turbo-instruct",
@@ -111,88 +83,166 @@ export const PATH_ROWS: Rows = {
       usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 },
     },
   }),
-  "POST /v1/embeddings": row({
-    summary: "Turn texts into vectors",
-    description: "Texts, or tokens. Charged by what was read.",
-    body: EmbeddingsRequest,
-    asked: { model: "text-embedding-3-small", input: ["one", "two"] },
-    answers: json(Embeddings),
-    answered: {
+  "/v1/embeddings": modelEndpoint({
+    operationId: "createEmbedding",
+    summary: "Create embeddings",
+    description: "Texts, or tokens. Charged by the tokens that were read.",
+    body: EmbeddingsRequestSchema,
+    requestExample: { model: "text-embedding-3-small", input: ["one", "two"] },
+    answer: EmbeddingsSchema,
+    answerExample: {
       object: "list",
       data: [{ object: "embedding", index: 0, embedding: [0.1, -0.2] }],
       model: "text-embedding-3-small",
       usage: { prompt_tokens: 2, total_tokens: 2 },
     },
   }),
-  "POST /v1/images/generations": row({
-    summary: "Draw images from words",
+  "/v1/images/generations": modelEndpoint({
+    operationId: "createImage",
+    summary: "Create an image",
     description:
       "Charged by tokens where the provider reports them, else by the images that came, in their size and quality. A stream has one image.",
-    body: ImageRequest,
-    asked: { model: "gpt-image-1", prompt: "a lighthouse", size: "1024x1024", quality: "low" },
-    answers: { ...json(Images), ...events },
-    answered: picture,
+    body: ImageRequestSchema,
+    requestExample: { model: "gpt-image-1", prompt: "a lighthouse", size: "1024x1024", quality: "low" },
+    answer: ImagesSchema,
+    answerContent: events,
+    answerExample: imagesExample,
   }),
-  "POST /v1/images/edits": row({
-    summary: "Change images by words",
-    description: "As a form with the images as files, or as JSON with `images`. Charged as drawn ones are.",
-    body: ImageRequest,
-    form: ImageForm,
-    asked: {
+  "/v1/images/edits": modelEndpoint({
+    operationId: "createImageEdit",
+    summary: "Create an image edit",
+    description:
+      "As a form with the images as files, or as JSON with `images`. Charged as generated images are.",
+    body: ImageRequestSchema,
+    requestContent: { "multipart/form-data": ImageFormSchema },
+    requestExample: {
       model: "gpt-image-1",
       prompt: "add a boat",
       images: [{ image_url: "https://example.com/a.png" }],
     },
-    answers: { ...json(Images), ...events },
-    answered: picture,
+    answer: ImagesSchema,
+    answerContent: events,
+    answerExample: imagesExample,
   }),
-  "POST /v1/images/variations": row({
-    summary: "Vary an image",
-    description: "A form with the image as a file. Charged as drawn ones are.",
-    form: ImageForm,
-    answers: json(Images),
-    answered: picture,
+  "/v1/images/variations": modelEndpoint({
+    operationId: "createImageVariation",
+    summary: "Create an image variation",
+    description: "A form with the image as a file. Charged as generated images are.",
+    requestContent: { "multipart/form-data": ImageFormSchema },
+    answer: ImagesSchema,
+    answerExample: imagesExample,
   }),
-  "POST /v1/audio/speech": row({
-    summary: "Speak a text",
+  "/v1/audio/speech": modelEndpoint({
+    operationId: "createSpeech",
+    summary: "Create speech",
     description:
-      "Answered with sound in the form asked for, as it comes; one that was cut breaks off. With `stream_format: sse`, with events. Charged by characters, or by tokens where the model is priced so.",
-    body: SpeechRequest,
-    asked: { model: "tts-1", input: "Hello there.", voice: "alloy" },
-    answers: { ...sound, "application/octet-stream": Sound, ...events },
+      "The answer is audio in the requested format, sent as it is produced; one that was cut breaks off. With `stream_format: sse` it is events. Charged by characters, or by tokens where the model is priced so.",
+    body: SpeechRequestSchema,
+    requestExample: { model: "tts-1", input: "Hello there.", voice: "alloy" },
+    answerContent: { ...sound, "application/octet-stream": SoundSchema, ...events },
   }),
-  "POST /v1/audio/transcriptions": row({
-    summary: "Write down what is said",
+  "/v1/audio/transcriptions": modelEndpoint({
+    operationId: "createTranscription",
+    summary: "Create a transcription",
     description:
-      "A form with the sound as `file`. Charged by tokens where the provider reports them, else by the time that it sounds.",
-    form: SoundForm,
-    answers: { ...json(Transcript), ...words, ...events },
-    answered: heard,
+      "A form with the audio as `file`. Charged by tokens where the provider reports them, else by its duration.",
+    requestContent: { "multipart/form-data": SoundFormSchema },
+    answer: TranscriptSchema,
+    answerContent: { ...subtitles, ...events },
+    answerExample: transcriptExample,
   }),
-  "POST /v1/audio/translations": row({
-    summary: "Write down in English what is said",
-    description: "A form with the sound as `file`. Never streamed.",
-    form: SoundForm,
-    answers: { ...json(Transcript), ...words },
-    answered: heard,
+  "/v1/audio/translations": modelEndpoint({
+    operationId: "createTranslation",
+    summary: "Create a translation into English",
+    description: "A form with the audio as `file`. Never streamed.",
+    requestContent: { "multipart/form-data": SoundFormSchema },
+    answer: TranscriptSchema,
+    answerContent: subtitles,
+    answerExample: transcriptExample,
   }),
-  "POST /v1/rerank": row({
-    summary: "Order documents by how well they answer a query",
+  "/v1/rerank": modelEndpoint({
+    operationId: "rerank",
+    summary: "Rerank documents by their relevance to a query",
     description: "Charged by search units (100 documents each), or by tokens, as the model is priced.",
-    body: RerankRequest,
-    asked: { model: "rerank-v3.5", query: "a lighthouse", documents: ["a tower by the sea", "a boat"] },
-    answers: json(Ranking),
-    answered: {
+    body: RerankRequestSchema,
+    requestExample: {
+      model: "rerank-v3.5",
+      query: "a lighthouse",
+      documents: ["a tower by the sea", "a boat"],
+    },
+    answer: RankingSchema,
+    answerExample: {
       results: [{ index: 0, relevance_score: 0.98 }],
       meta: { billed_units: { search_units: 1 } },
     },
   }),
-  "POST /v1/moderations": row({
-    summary: "Judge texts by the maker's rules",
-    description: "Charged by the call; free where the maker takes nothing.",
-    body: ModerationRequest,
-    asked: { model: "omni-moderation-latest", input: "Hello there." },
-    answers: json(Moderation),
-    answered: { id: "modr-1", model: "omni-moderation-latest", results: [{ flagged: false }] },
+  "/v1/moderations": modelEndpoint({
+    operationId: "createModeration",
+    summary: "Create a moderation",
+    description: "Charged by the call; free where the provider takes nothing.",
+    body: ModerationRequestSchema,
+    requestExample: { model: "omni-moderation-latest", input: "Hello there." },
+    answer: ModerationSchema,
+    answerExample: { id: "modr-1", model: "omni-moderation-latest", results: [{ flagged: false }] },
   }),
 };
+
+const RESPONSE_PARAMS = Type.Object({ id: parameter(Type.String(), "The response's id.") });
+
+const include = maybe(parameter(Type.String(), "What else the provider includes in the answer."));
+
+/** An endpoint below `/v1/responses/{id}`. */
+interface StoredResponseEndpoint {
+  readonly method: "GET" | "DELETE";
+  /** What follows the id in the path; may be empty. */
+  readonly suffix: "" | "/input_items";
+  readonly declaration: GatewayDeclaration;
+}
+
+/** The endpoints that read or delete a stored response. */
+export const STORED_RESPONSE_ENDPOINTS: readonly StoredResponseEndpoint[] = [
+  {
+    method: "GET",
+    suffix: "",
+    declaration: storedEndpoint({
+      operationId: "getResponse",
+      summary: "Get a model response",
+      description:
+        "Of the last thirty days, for the account that created it, from the provider key that did. Free; it counts as a request.",
+      params: RESPONSE_PARAMS,
+      query: open({ include }),
+      answer: ResponseObjectSchema,
+      answerExample: responseExample,
+    }),
+  },
+  {
+    method: "DELETE",
+    suffix: "",
+    declaration: storedEndpoint({
+      operationId: "deleteResponse",
+      summary: "Delete a model response at its provider",
+      description: "For the account that created it. Free; it counts as a request.",
+      params: RESPONSE_PARAMS,
+      answer: ResponseDeletedSchema,
+      answerExample: { id: "resp_1", object: "response", deleted: true },
+    }),
+  },
+  {
+    method: "GET",
+    suffix: "/input_items",
+    declaration: storedEndpoint({
+      operationId: "listInputItems",
+      summary: "List the input items of a model response",
+      description: "For the account that created it. Free; it counts as a request.",
+      params: RESPONSE_PARAMS,
+      query: open({
+        include,
+        limit: maybe(parameter(Type.String(), "How many at most.")),
+        order: maybe(parameter(Type.String(), "`asc` or `desc`.")),
+        after: maybe(parameter(Type.String(), "Items behind this one.")),
+      }),
+      answer: InputItemsSchema,
+      answerExample: { object: "list", data: [{ type: "message", role: "user" }], has_more: false },
+    }),
+  },
+];

@@ -1,9 +1,8 @@
-// Shapes of the gateway's paths beside the two styles of conversation: what is read of a request, and what is promised of an
-// answer. Everything else passes between client and provider, so all of them are open.
+// Schemas of the gateway's endpoints other than conversations: the fields that the service reads or promises. Everything else
+// passes between client and provider, so all of them are open.
 
 import { type TProperties, Type } from "@sinclair/typebox";
-import { int, maybe, open, orNull, string } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import { int, maybe, namedSchema, open, orNull, string } from "../schemas.ts";
 import { model, positiveSchema, stream } from "./schemas.ts";
 
 const texts = Type.Array(string);
@@ -12,7 +11,7 @@ const usage = maybe(orNull(open({})));
 const upTo128 = maybe(orNull(Type.Integer({ minimum: 1, maximum: 128 })));
 const list = (properties: TProperties) => Type.Array(open(properties));
 
-export const ResponsesRequest = namedSchema(
+export const ResponsesRequestSchema = namedSchema(
   "ResponsesRequest",
   open({
     model,
@@ -24,7 +23,7 @@ export const ResponsesRequest = namedSchema(
   }),
 );
 
-export const ResponseObject = namedSchema(
+export const ResponseObjectSchema = namedSchema(
   "ResponseObject",
   open({
     id: string,
@@ -36,11 +35,14 @@ export const ResponseObject = namedSchema(
   }),
 );
 
-export const ResponseDeleted = namedSchema("ResponseDeleted", open({ id: string, deleted: Type.Boolean() }));
+export const ResponseDeletedSchema = namedSchema(
+  "ResponseDeleted",
+  open({ id: string, deleted: Type.Boolean() }),
+);
 
-export const InputItems = namedSchema("InputItems", open({ data: list({}) }));
+export const InputItemsSchema = namedSchema("InputItems", open({ data: list({}) }));
 
-export const CompletionRequest = namedSchema(
+export const CompletionRequestSchema = namedSchema(
   "CompletionRequest",
   open({
     model,
@@ -53,7 +55,7 @@ export const CompletionRequest = namedSchema(
   }),
 );
 
-export const Completion = namedSchema(
+export const CompletionSchema = namedSchema(
   "Completion",
   open({
     id: string,
@@ -64,7 +66,7 @@ export const Completion = namedSchema(
   }),
 );
 
-export const EmbeddingsRequest = namedSchema(
+export const EmbeddingsRequestSchema = namedSchema(
   "EmbeddingsRequest",
   open({
     model,
@@ -74,7 +76,7 @@ export const EmbeddingsRequest = namedSchema(
   }),
 );
 
-export const Embeddings = namedSchema(
+export const EmbeddingsSchema = namedSchema(
   "Embeddings",
   open({
     data: list({ embedding: Type.Union([Type.Array(Type.Number()), string]) }),
@@ -89,22 +91,22 @@ const pictured = {
   quality: maybe(orNull(string)),
 };
 
-export const ImageRequest = namedSchema("ImageRequest", open({ ...pictured, prompt: string, stream }));
+export const ImageRequestSchema = namedSchema("ImageRequest", open({ ...pictured, prompt: string, stream }));
 
 const picture = Type.String({ format: "binary", description: "a file" });
 
-/** The fields of a form; yes, no and numbers are spelt. */
-export const ImageForm = namedSchema(
+/** The fields of a form; booleans and numbers are texts. */
+export const ImageFormSchema = namedSchema(
   "ImageForm",
   open({ model, image: maybe(picture), mask: maybe(picture), prompt: maybe(string) }),
 );
 
-export const Images = namedSchema(
+export const ImagesSchema = namedSchema(
   "Images",
   open({ created: maybe(int), data: list({ url: maybe(string), b64_json: maybe(string) }), usage }),
 );
 
-export const SpeechRequest = namedSchema(
+export const SpeechRequestSchema = namedSchema(
   "SpeechRequest",
   open({
     model,
@@ -117,27 +119,30 @@ export const SpeechRequest = namedSchema(
   }),
 );
 
-export const Sound = Type.String({ format: "binary", description: "The sound, in the form asked for" });
+export const SoundSchema = Type.String({
+  format: "binary",
+  description: "The audio, in the requested format",
+});
 
-export const SoundForm = namedSchema(
+export const SoundFormSchema = namedSchema(
   "SoundForm",
   open({
     model,
-    file: Type.String({ format: "binary", description: "the sound; its name tells its form" }),
+    file: Type.String({ format: "binary", description: "the audio; its name states its format" }),
     prompt: maybe(string),
     response_format: maybe(string),
     stream: maybe(Type.Union([Type.Literal("true"), Type.Literal("false")])),
   }),
 );
 
-export const Transcript = namedSchema(
+export const TranscriptSchema = namedSchema(
   "Transcript",
   open({ text: string, duration: maybe(Type.Union([Type.Number(), string])), usage }),
 );
 
-export const Words = Type.String({ description: "What was heard, as plain text or subtitles" });
+export const SubtitlesSchema = Type.String({ description: "The transcript, as plain text or subtitles" });
 
-export const RerankRequest = namedSchema(
+export const RerankRequestSchema = namedSchema(
   "RerankRequest",
   open({
     model,
@@ -149,18 +154,18 @@ export const RerankRequest = namedSchema(
 
 const ranks = list({ index: int, relevance_score: Type.Number() });
 
-/** Makers call the list `results` or `data`. */
-export const Ranking = namedSchema(
+/** Providers call the list `results` or `data`. */
+export const RankingSchema = namedSchema(
   "Ranking",
   open({ results: maybe(ranks), data: maybe(ranks), meta: maybe(open({})), usage }),
 );
 
-export const ModerationRequest = namedSchema(
+export const ModerationRequestSchema = namedSchema(
   "ModerationRequest",
   open({ model: maybe(orNull(model)), input: Type.Union([string, texts, list({ type: string })]) }),
 );
 
-export const Moderation = namedSchema(
+export const ModerationSchema = namedSchema(
   "Moderation",
   open({ id: maybe(string), model: maybe(string), results: list({ flagged: Type.Boolean() }) }),
 );

@@ -1,5 +1,7 @@
-// GET /v1/models: what this account can really call, in the shape of the SDK that asks.
+// GET /v1/models: the models that the caller can call now, in the shape of the SDK that sends the request.
 
+import type { Static } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { AccountId } from "../../../actors/ids.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
@@ -10,108 +12,146 @@ import {
   callableModels,
 } from "../../gateway/routing/callable-models.ts";
 import { pathClosed } from "../../gateway/routing/route.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
+import { type ManagementParts, management } from "../management.ts";
+import { operation } from "../operation.ts";
+import { ModelListSchema, ModelParams, ModelSchema, ModelsQuerySchema } from "./schemas.ts";
 
+/** What the lists of models need. */
 export interface ModelsParts extends ManagementParts, CallableParts {}
 
-type Shape = "chat" | "messages";
+/** What both endpoints declare. Resources hold here as at every other path of the gateway. */
+const LISTED = {
+  tag: "Gateway",
+  requestHeaders: { "anthropic-version": "With it the answer has the shape of the messages style." },
+} as const;
 
-/** Who sends `anthropic-version` reads the other shape. */
-const shapeFor = (request: Request): Shape =>
-  request.headers.has("anthropic-version") ? "messages" : "chat";
+const ACCESS = { role: "any", scope: "invoke", audit: null } as const;
 
-/** Paths of the gateway: a suspended account may not even ask. */
-const GATEWAY = { who: "any", xApiKey: true, gateway: true } as const;
+const EXAMPLE = { id: "gpt-4o-mini", object: "model", created: 1_700_000_000, owned_by: "openai" };
 
-/** Resources hold here as on every other path of the gateway. */
-async function mustBeOpen(replicas: ConfigCache, account: AccountId, path: string): Promise<void> {
+/** `/v1/models`. Source: contract section 2. */
+export const models = (parts: ModelsParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .get(
+      "/v1/models",
+      async ({ call: { caller, request }, query }) => {
+        const { id } = caller.profile;
+        await assertPathOpen(parts.replicas, id, "/v1/models");
+        const callable = await callableModels(parts, id);
+        return isMessagesStyle(request) ? messagesList(callable, query) : chatList(callable);
+      },
+      {
+        access: ACCESS,
+        query: ModelsQuerySchema,
+        response: ModelListSchema,
+        detail: operation({
+          ...LISTED,
+          operationId: "listModels",
+          summary: "List models",
+          description: "Those that this account can call now.",
+          errors: ["path_not_allowed"],
+          answerExample: { object: "list", data: [EXAMPLE] },
+        }),
+      },
+    )
+    .get(
+      "/v1/models/*",
+      async ({ call: { caller, request }, params }) => {
+        const name = decoded(params["*"]);
+        await assertPathOpen(parts.replicas, caller.profile.id, `/v1/models/${name}`);
+        const model = await modelNamed(parts, caller.profile.id, name);
+        return isMessagesStyle(request) ? messagesEntry(model) : chatEntry(model);
+      },
+      {
+        access: ACCESS,
+        params: ModelParams,
+        response: ModelSchema,
+        detail: operation({
+          ...LISTED,
+          operationId: "getModel",
+          summary: "Get a model",
+          wildcard: "model",
+          errors: ["path_not_allowed", "model_not_found"],
+          answerExample: EXAMPLE,
+        }),
+      },
+    );
+
+/** Whether the client is an SDK of the messages style. */
+const isMessagesStyle = (request: Request): boolean => request.headers.has("anthropic-version");
+
+async function assertPathOpen(replicas: ConfigCache, account: AccountId, path: string): Promise<void> {
   const closed = pathClosed(await replicas.lineage(account), path);
   if (closed !== null) throw new RefusedError(closed);
 }
 
-/** GET /v1/models. */
-export const getModels = (parts: ModelsParts) =>
-  endpoint(parts, GATEWAY, async ({ caller, request }) => {
-    await mustBeOpen(parts.replicas, caller.profile.id, "/v1/models");
-    const models = await callableModels(parts, caller.profile.id);
-    const query = new URL(request.url).searchParams;
-    return answer(LISTS[shapeFor(request)](models, query));
-  });
-
-/** GET /v1/models/{id}; an id may hold slashes. */
-export const getModel = (parts: ModelsParts) =>
-  endpoint(parts, GATEWAY, async ({ caller, request, params }) => {
-    const id = decoded(params["*"] ?? "");
-    await mustBeOpen(parts.replicas, caller.profile.id, `/v1/models/${id}`);
-    const found = await known(parts, caller.profile.id, id);
-    return answer(ENTRIES[shapeFor(request)](found));
-  });
-
-/** A part of the address that a star stands for comes as it was written. */
-function decoded(id: string): string {
+/** Decodes the part of the address that the star stands for, which Elysia leaves as it was written. */
+function decoded(name: string): string {
   try {
-    return decodeURIComponent(id);
+    return decodeURIComponent(name);
   } catch {
     throw new RefusedError({ code: "invalid_parameter", message: "The address is not well-formed." });
   }
 }
 
-async function known(parts: ModelsParts, account: AccountId, id: string): Promise<CallableModel> {
-  const found = await callableModel(parts, account, id);
+async function modelNamed(parts: ModelsParts, account: AccountId, name: string): Promise<CallableModel> {
+  const found = await callableModel(parts, account, name);
   if (found !== null) return found;
-  const message = `The model ${id.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
+  const message = `The model ${name.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
   throw new RefusedError({ code: "model_not_found", message });
 }
 
-/** The catalogue does not say when a model was made: a fixed date keeps answers alike. */
+/** The catalog does not say when a model was made. A fixed date keeps answers alike. */
 const CREATED_S = 1_700_000_000;
 
-const ENTRIES: Readonly<Record<Shape, (model: CallableModel) => object>> = {
-  chat: ({ id, entry }) => ({
-    id,
-    object: "model",
-    created: CREATED_S,
-    owned_by: entry?.provider ?? "arborgate",
-  }),
-  messages: ({ id, entry }) => ({
-    type: "model",
-    id,
-    display_name: id,
-    created_at: new Date(CREATED_S * 1_000).toISOString(),
-    ...(entry === null || entry.context_window === 0 ? {} : { max_input_tokens: entry.context_window }),
-    ...(entry === null || entry.max_output_tokens === 0 ? {} : { max_tokens: entry.max_output_tokens }),
-  }),
-};
+const chatEntry = ({ id, entry }: CallableModel) => ({
+  id,
+  object: "model" as const,
+  created: CREATED_S,
+  owned_by: entry?.provider ?? "arborgate",
+});
 
-const LISTS: Readonly<Record<Shape, (models: readonly CallableModel[], query: URLSearchParams) => object>> = {
-  chat: (models) => ({ object: "list", data: models.map(ENTRIES.chat) }),
-  messages(models, query) {
-    const page = pageOf(models, query);
-    return {
-      data: page.models.map(ENTRIES.messages),
-      has_more: page.more,
-      first_id: page.models[0]?.id ?? null,
-      last_id: page.models.at(-1)?.id ?? null,
-    };
-  },
-};
+const messagesEntry = ({ id, entry }: CallableModel) => ({
+  type: "model" as const,
+  id,
+  display_name: id,
+  created_at: new Date(CREATED_S * 1_000).toISOString(),
+  ...(entry === null || entry.context_window === 0 ? {} : { max_input_tokens: entry.context_window }),
+  ...(entry === null || entry.max_output_tokens === 0 ? {} : { max_tokens: entry.max_output_tokens }),
+});
 
-/** `limit` 1 to 1000, default 20; `after_id` or `before_id`, a name that need not be in the list. */
-function pageOf(models: readonly CallableModel[], query: URLSearchParams) {
-  const given = query.get("limit") ?? "20";
-  const limit = Number(given);
-  if (!/^\d{1,4}$/.test(given) || limit < 1 || limit > 1_000) {
+const chatList = (callable: readonly CallableModel[]) => ({
+  object: "list" as const,
+  data: callable.map(chatEntry),
+});
+
+function messagesList(callable: readonly CallableModel[], query: Static<typeof ModelsQuerySchema>) {
+  const page = pageOf(callable, query);
+  return {
+    data: page.models.map(messagesEntry),
+    has_more: page.hasMore,
+    first_id: page.models[0]?.id ?? null,
+    last_id: page.models.at(-1)?.id ?? null,
+  };
+}
+
+/** Returns a page of at most `limit` models, 20 by default. `after_id` and `before_id` need not be in the list. */
+function pageOf(
+  callable: readonly CallableModel[],
+  { limit: limitText = "20", before_id: before, after_id: after }: Static<typeof ModelsQuerySchema>,
+) {
+  const limit = Number(limitText);
+  if (!/^\d{1,4}$/.test(limitText) || limit < 1 || limit > 1_000) {
     throw new RefusedError({
       code: "invalid_parameter",
       message: '"limit" must be an integer from 1 to 1000.',
     });
   }
-  const before = query.get("before_id");
-  if (before !== null) {
-    const earlier = models.filter((model) => model.id < before);
-    return { models: earlier.slice(-limit), more: earlier.length > limit };
+  if (before !== undefined) {
+    const earlier = callable.filter((model) => model.id < before);
+    return { models: earlier.slice(-limit), hasMore: earlier.length > limit };
   }
-  const after = query.get("after_id");
-  const later = after === null ? models : models.filter((model) => model.id > after);
-  return { models: later.slice(0, limit), more: later.length > limit };
+  const later = after === undefined ? callable : callable.filter((model) => model.id > after);
+  return { models: later.slice(0, limit), hasMore: later.length > limit };
 }

@@ -1,9 +1,23 @@
-// Shapes of the gateway: what its clients send and get, in both styles. They say what the service itself reads and
-// promises; everything else passes between client and provider, so all of them are open.
+// Schemas of conversations in both styles, of models and of quotes. Those of conversations have the fields that the service
+// reads or promises; everything else passes between client and provider, so they are open.
 
 import { Type } from "@sinclair/typebox";
-import { int, maybe, oneOf, open, orNull, string } from "../openapi/answers.ts";
-import { namedSchema } from "../openapi/schema-names.ts";
+import {
+  answerOf,
+  flagSchema,
+  int,
+  map,
+  maybe,
+  namedSchema,
+  object,
+  oneOf,
+  open,
+  orNull,
+  parameter,
+  string,
+  textSchema,
+  usd,
+} from "../schemas.ts";
 
 export const model = Type.String({
   minLength: 1,
@@ -14,7 +28,7 @@ export const stream = maybe(orNull(Type.Boolean({ description: "true: server-sen
 export const positiveSchema = Type.Integer({ minimum: 1 });
 const content = Type.Union([string, Type.Array(open({ type: string })), Type.Null()]);
 
-export const ChatRequest = namedSchema(
+export const ChatRequestSchema = namedSchema(
   "ChatRequest",
   open({
     model,
@@ -29,28 +43,28 @@ export const ChatRequest = namedSchema(
   }),
 );
 
-const asked = {
+const messagesFields = {
   model,
   messages: Type.Array(open({ role: oneOf("user", "assistant", "system"), content }), { minItems: 1 }),
   system: maybe(Type.Union([string, Type.Array(open({ type: string }))])),
   service_tier: maybe(orNull(string)),
 };
 
-export const MessagesRequest = namedSchema(
+export const MessagesRequestSchema = namedSchema(
   "MessagesRequest",
   open({
-    ...asked,
-    max_tokens: Type.Integer({ minimum: 0, description: "the most that the answer may have" }),
+    ...messagesFields,
+    max_tokens: Type.Integer({ minimum: 0, description: "the maximum that the answer may have" }),
     stream,
   }),
 );
 
-export const CountRequest = namedSchema("CountRequest", open(asked));
+export const CountTokensRequestSchema = namedSchema("CountRequest", open(messagesFields));
 
 /** An invalid figure of a provider passes to the client as it is; the charge uses what was counted. */
-const figure = maybe(Type.Unknown({ description: "tokens, a whole number, as the provider tells it" }));
+const figure = maybe(Type.Unknown({ description: "tokens, an integer, as the provider reports it" }));
 
-export const ChatCompletion = namedSchema(
+export const ChatCompletionSchema = namedSchema(
   "ChatCompletion",
   open({
     id: string,
@@ -83,13 +97,13 @@ export const MessageSchema = namedSchema(
   }),
 );
 
-export const TokenCount = namedSchema("TokenCount", open({ input_tokens: int }));
+export const TokenCountSchema = namedSchema("TokenCount", open({ input_tokens: int }));
 
-const ChatModel = namedSchema(
+const ChatModelSchema = namedSchema(
   "ChatModel",
   open({ id: string, object: Type.Literal("model"), created: int, owned_by: string }),
 );
-const MessagesModel = namedSchema(
+const MessagesModelSchema = namedSchema(
   "MessagesModel",
   open({
     id: string,
@@ -101,18 +115,74 @@ const MessagesModel = namedSchema(
   }),
 );
 
-/** In the shape of the SDK that asks: the second for those who send `anthropic-version`. */
-export const Model = Type.Union([ChatModel, MessagesModel]);
+/** A model in the shape of the SDK that sends the request: the second with the header `anthropic-version`. */
+export const ModelSchema = answerOf(Type.Union([ChatModelSchema, MessagesModelSchema]));
 
-export const ModelList = Type.Union([
-  open({ object: Type.Literal("list"), data: Type.Array(ChatModel) }),
-  open({
-    data: Type.Array(MessagesModel),
-    has_more: Type.Boolean(),
-    first_id: orNull(string),
-    last_id: orNull(string),
-  }),
-]);
+export const ModelListSchema = answerOf(
+  Type.Union([
+    open({ object: Type.Literal("list"), data: Type.Array(ChatModelSchema) }),
+    open({
+      data: Type.Array(MessagesModelSchema),
+      has_more: Type.Boolean(),
+      first_id: orNull(string),
+      last_id: orNull(string),
+    }),
+  ]),
+);
+
+export const ModelParams = Type.Object({
+  "*": parameter(Type.String(), "The model's name, which may hold slashes."),
+});
+
+/** The query of `GET /v1/models`. The chat style reads none of it. */
+export const ModelsQuerySchema = open({
+  limit: maybe(parameter(Type.String(), "Messages style only: 1 to 1000, by default 20.")),
+  after_id: maybe(parameter(Type.String(), "Messages style only: names behind this one.")),
+  before_id: maybe(parameter(Type.String(), "Messages style only: names before this one.")),
+});
+
+/** The fields of a price in PRICING, and those that only a provider's tier has. */
+export const PriceSchema = namedSchema(
+  "Price",
+  Type.Object(
+    {
+      Rates: maybe(Type.Number({ description: "multiplies the others; 1 where absent" })),
+      Sizes: maybe(map(usd)),
+    },
+    {
+      additionalProperties: Type.Number(),
+      description: "US dollars per million tokens; Call and Sizes: per call",
+    },
+  ),
+);
+
+/** Why a request would be refused; null when it would be admitted. */
+export const RefusalSchema = orNull(object({ code: string, message: string }));
+
+/** The body of `POST /v1/quote`. Unknown fields pass, as at every path below `/v1`. */
+export const QuestionSchema = open({
+  path: textSchema(256, 1),
+  body: Type.Object({}, { additionalProperties: true, description: "must be the request's body, an object" }),
+});
+
+/** The answer of `POST /v1/quote`. */
+export const QuoteSchema = answerOf(
+  namedSchema(
+    "Quote",
+    object({
+      object: Type.Literal("quote"),
+      admitted: flagSchema,
+      refusal: RefusalSchema,
+      model: orNull(string),
+      level: orNull(int),
+      estimated: object({ prompt_tokens: int, max_completion_tokens: int }),
+      hold: usd,
+      cost: object({ min: usd, max: usd }),
+      price: orNull(PriceSchema),
+      multipliers: orNull(object({ model: Type.Number(), rates: Type.Number(), factor: Type.Number() })),
+    }),
+  ),
+);
 
 /** A stream: `data:` lines of JSON, the last of them `[DONE]` or the event `message_stop`. */
-export const Events = Type.String({ description: "Server-sent events of the style's own shape" });
+export const EventsSchema = Type.String({ description: "Server-sent events of the style's own shape" });

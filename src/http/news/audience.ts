@@ -1,20 +1,21 @@
-// Whom news for a target reach: one account, or the accounts below a place in the tree; and whether the caller stands
-// above them, or at that place itself. Decides only; nothing is stored or read here but accounts.
+// The audience of news for a target: one account, or the accounts below a place in the tree. The caller must be above them, or
+// be the account at that place. It reads accounts and stores nothing.
 
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { ancestorsOf, dnaBelow } from "../../../actors/ids.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { type AccountLookupParts, findAccount, userNotFound } from "../accounts/account-lookup.ts";
 
-/** As the table of news has it: kind, and whom. */
+/** The fields of an item in the table of news that select its readers. */
 export type Audience =
   | { readonly kind: "system" }
   | { readonly kind: "user"; readonly target: number }
   | { readonly kind: "dna"; readonly dna: string };
 
 /**
- * Whom an id, a name, an e-mail or a DNA path means. Throws Refused: user_not_found out of the caller's reach,
- * not_ancestor for itself (but at its own place) and for what is above it, ambiguous_identifier, not_manager.
+ * Returns the audience that an id, a name, an e-mail address or a DNA path names. Throws `RefusedError`:
+ * `user_not_found` out of the caller's reach, `not_ancestor` for the caller itself (except at its own place) and for what
+ * is above it, `ambiguous_identifier`, `not_manager`.
  */
 export async function audienceOf(
   parts: AccountLookupParts,
@@ -27,7 +28,7 @@ export async function audienceOf(
   return { kind: "user", target: record.profile.id };
 }
 
-/** The DNA in its one spelling. `.1.2.7.` belongs to account 7: it, or an account above it, speaks to those below. */
+/** Returns the DNA in its canonical spelling. `.1.2.7.` is the place of account 7, which may publish there, as may those above. */
 async function placeBelow(parts: AccountLookupParts, caller: AccountRecord, target: string): Promise<string> {
   const place = target.endsWith(".") ? target : `${target}.`;
   if (!/^\.([1-9][0-9]{0,14}\.){1,100}$/.test(place)) throw userNotFound(target);
@@ -45,7 +46,7 @@ async function placeBelow(parts: AccountLookupParts, caller: AccountRecord, targ
   return place;
 }
 
-/** As the operation log names it. */
+/** Returns the audience as the operation log names it. */
 export function auditTargetOf(audience: Audience): string | number {
   switch (audience.kind) {
     case "system":

@@ -1,64 +1,106 @@
-// The errors of each endpoint, by status, with the codes that it can answer: those that follow from who may call it and from
-// what it takes, and those that its row names. A code that no status is known for breaks the document, and so its test.
+// The error responses of each endpoint, by status, with the codes that it can answer: those that follow from its access and its
+// schemas, and those that its declaration names.
 
+import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import { asManagement, httpError } from "../errors.ts";
-import { type AcceptedBody, type DocumentedRoute, isRepeatable } from "./openapi-route.ts";
-import type { EndpointDoc } from "./openapi-row.ts";
+import { isIdempotentPath } from "../idempotency.ts";
+import type { Access } from "../management.ts";
+import type { DocumentedRoute as Route } from "../operation.ts";
+import { isGatewayPath } from "../request-head.ts";
 
 type Json = Record<string, unknown>;
 
-/** A provider's own refusal of what a request says goes through with its status, its words, its type and its code. */
-const PROVIDERS: readonly number[] = [400, 404, 409, 413, 422];
+/** Statuses of a provider's own refusals of a request, which pass through with their message, type and code. */
+const PASSED_THROUGH: readonly number[] = [400, 404, 409, 413, 422];
 
-/** Error responses by status. */
-export function errorsOf(route: DocumentedRoute, row: EndpointDoc): Record<string, Json> {
-  const taken = route.handle.takes;
-  const passes = row.passes === true;
-  const asksForModels = passes || taken?.pays === true;
-  const codes = new Set([...(taken === undefined ? [] : commonCodes(taken, route)), ...(row.refuses ?? [])]);
-  // A path that reads a body refuses one in a coding that it does not read.
-  const coded: Refusal = { code: "invalid_parameter", message: "", status: 415 };
-  const refusals = [...codes].map((code): Refusal => ({ code: code as ErrorCode, message: "" }));
-  const byStatus = Map.groupBy(
-    (codes.has("body_too_large") ? [...refusals, coded] : refusals)
-      .map(httpError)
-      .map((one) => (asksForModels ? one : asManagement(one))),
-    ({ status }) => status,
+/** Returns the error responses of a route by status. */
+export function errorResponses({ method, path, hooks }: Route): Record<string, Json> {
+  const { "x-access": access, "x-operation": extra = {} } = hooks.detail ?? {};
+  const codes: ErrorCode[] = [
+    ...(access === undefined ? [] : accessCodes(access, { method, path, hooks })),
+    ...(extra.errors ?? []),
+  ];
+  return byStatus(codes, path, {
+    isForwarded: extra.isForwarded === true,
+    isCharged: access?.isCharged === true,
+  });
+}
+
+/** Returns the codes that follow from who may call an endpoint and from what it reads. */
+function accessCodes({ role }: Access, { method, path, hooks: { body, query } }: Route): ErrorCode[] {
+  const isRead = method === "GET" && !isGatewayPath(path);
+  return [
+    ...(body === undefined
+      ? []
+      : (["invalid_json", "invalid_parameter", "body_too_large", ...fieldCodes(body)] as const)),
+    ...(query === undefined ? [] : (["invalid_parameter", ...fieldCodes(query)] as const)),
+    ...(/[:*]/.test(path) ? (["invalid_parameter"] as const) : []),
+    ...(method !== "GET" && isIdempotentPath(path)
+      ? (["invalid_parameter", "idempotency_mismatch", "idempotency_expired"] as const)
+      : []),
+    ...(["missing_api_key", "invalid_api_key", "account_disabled"] as const),
+    ...(isRead ? [] : (["account_suspended"] as const)),
+    "ip_not_allowed",
+    ...(role === "owner" ? (["not_owner"] as const) : []),
+    ...(role === "root" ? (["not_root"] as const) : []),
+    "rpm_exceeded",
+    "internal_error",
+    "service_unavailable",
+  ];
+}
+
+const fieldCodes = (schema: TSchema): ErrorCode[] => [
+  ...(schema.additionalProperties === false ? (["unknown_field"] as const) : []),
+  ...((schema.required ?? []).length > 0 ? (["missing_parameter"] as const) : []),
+];
+
+function byStatus(
+  codes: readonly ErrorCode[],
+  path: string,
+  { isForwarded, isCharged }: { readonly isForwarded: boolean; readonly isCharged: boolean },
+): Record<string, Json> {
+  const refusals = [...new Set(codes)].map((code): Refusal => ({ code, message: "" }));
+  // An endpoint that reads a body refuses one with a content coding that it does not know.
+  if (codes.includes("body_too_large"))
+    refusals.push({ code: "invalid_parameter", message: "", status: 415 });
+  const found = refusals.map(httpError).map((one) => (isForwarded || isCharged ? one : asManagement(one)));
+  const own = Map.groupBy(found, ({ status }) => status);
+  const statuses = [...new Set([...own.keys(), ...(isForwarded ? PASSED_THROUGH : [])])].sort(
+    (a, b) => a - b,
   );
-  const statuses = [...new Set([...byStatus.keys(), ...(passes ? PROVIDERS : [])])].sort((a, b) => a - b);
-  const wrap = route.path.startsWith("/v1/messages") ? messagesShape : shape;
+  const wrap = path.startsWith("/v1/messages") ? messagesShape : shape;
   return Object.fromEntries(
-    statuses.map((status) => {
-      const own = byStatus.get(status) ?? [];
-      return [String(status), responseOf(status, own, passes && PROVIDERS.includes(status), wrap)];
-    }),
+    statuses.map((status) => [
+      String(status),
+      responseOf(status, own.get(status) ?? [], isForwarded && PASSED_THROUGH.includes(status), wrap),
+    ]),
   );
 }
 
-/** `others`: a provider may say what it likes with this status. */
+/** `isOpen`: a provider's own error may come with this status, so type and code may be any. */
 function responseOf(
   status: number,
   own: readonly { readonly code: string; readonly type: string }[],
-  others: boolean,
+  isOpen: boolean,
   wrap: (error: Json) => Json,
 ): Json {
   const codes = own.map(({ code }) => code);
-  const said = [...codes.map((code) => `\`${code}\``), ...(others ? ["the provider's own code"] : [])];
+  const listed = [...codes.map((code) => `\`${code}\``), ...(isOpen ? ["the provider's own code"] : [])];
   const schema = wrap({
     type: "object",
     required: ["message", "type", "code"],
     properties: {
       message: { type: "string", description: "What is wrong, and what to do" },
-      type: others ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
-      code: others ? { type: "string", examples: codes } : { type: "string", enum: codes },
+      type: isOpen ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
+      code: isOpen ? { type: "string", examples: codes } : { type: "string", enum: codes },
       ...(codes.includes("previous_response_not_found") ? { param: PARAM } : {}),
-      ...(others ? { details: DETAILS } : {}),
+      ...(isOpen ? { details: DETAILS } : {}),
     },
   });
   return {
-    description: `${SAID[status] ?? "Refused"}: ${said.join(", ")}`,
+    description: `${MEANINGS[status] ?? "Refused"}: ${listed.join(", ")}`,
     headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
     content: { "application/json": { schema } },
   };
@@ -66,17 +108,17 @@ function responseOf(
 
 const PARAM: Json = {
   type: "string",
-  description: "The parameter that names what is not there; with `previous_response_not_found`",
+  description: "The parameter that names the missing object; with `previous_response_not_found`",
 };
 
 const DETAILS: Json = {
   anyOf: [{ type: "object" }, { type: "array" }],
-  description: "What an SDK may decide by, such as `error_code`; where there is any",
+  description: "What an SDK may read, such as `error_code`; where there is any",
 };
 
 const shape = (error: Json): Json => ({ type: "object", required: ["error"], properties: { error } });
 
-/** The messages style also says at the top what it is, and which request it was. */
+/** The error body of the messages style, which also has its kind and the request id at the top. */
 const messagesShape = (error: Json): Json => ({
   type: "object",
   required: ["type", "error", "request_id"],
@@ -87,14 +129,14 @@ const messagesShape = (error: Json): Json => ({
   },
 });
 
-const SAID: Readonly<Record<number, string>> = {
+const MEANINGS: Readonly<Record<number, string>> = {
   400: "Something in the request is wrong",
   401: "No account has this key",
   403: "Not allowed",
-  404: "Not there",
-  409: "In conflict with another request, says the provider",
+  404: "Not found",
+  409: "In conflict with another request, as the provider reports",
   413: "Too large for the provider",
-  415: "In a coding that is not read",
+  415: "In a content coding that is not supported",
   422: "Refused by the provider",
   429: "A limit is reached",
   500: "A fault of the service",
@@ -102,30 +144,3 @@ const SAID: Readonly<Record<number, string>> = {
   503: "Not possible now",
   504: "The provider took too long",
 };
-
-/** What an endpoint refuses because of what it asks for. */
-function commonCodes({ who, body, query, writes, gateway }: AcceptedBody, route: DocumentedRoute): string[] {
-  const changing = body !== undefined || writes === true || gateway === true;
-  return [
-    ...(body === undefined ? [] : ["invalid_json", "invalid_parameter", "body_too_large", ...looked(body)]),
-    ...(query === undefined ? [] : ["invalid_parameter", ...looked(query)]),
-    ...(/[:*]/.test(route.path) ? ["invalid_parameter"] : []),
-    ...(isRepeatable(route) ? ["invalid_parameter", "idempotency_mismatch", "idempotency_expired"] : []),
-    "missing_api_key",
-    "invalid_api_key",
-    "account_disabled",
-    ...(changing ? ["account_suspended"] : []),
-    "ip_not_allowed",
-    ...(gateway === true ? ["path_not_allowed"] : []),
-    ...(who === "owner" ? ["not_owner"] : []),
-    ...(who === "root" ? ["not_root"] : []),
-    "rpm_exceeded",
-    "internal_error",
-    "service_unavailable",
-  ];
-}
-
-const looked = (schema: NonNullable<AcceptedBody["body"]>): string[] => [
-  ...(schema.additionalProperties === false ? ["unknown_field"] : []),
-  ...((schema.required ?? []).length > 0 ? ["missing_parameter"] : []),
-];

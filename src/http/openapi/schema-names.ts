@@ -1,27 +1,27 @@
-// TypeBox schemas as the document of the service writes them: shared ones once, by name, and a few spellings that its
-// readers show better. It changes the writing of a schema, never what fits it.
+// Writes TypeBox schemas as the OpenAPI document has them: named ones once, under their names, and a few keywords in the form
+// that readers of the document show better. The written schema accepts the same values.
 
 import type { TSchema } from "@sinclair/typebox";
+import { OPTIONAL_BODY, PURPOSE } from "../schemas.ts";
 
 type Json = Record<string, unknown>;
 
-/** A schema with a name of its own: the document holds it once. */
-export const namedSchema = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, $id: name });
-
+/** Writes the schemas of one document. */
 export interface SchemaWriter {
-  /** The schema as it stands in the document: itself, or a reference to its name. */
+  /** Returns the schema as the document has it: itself, or a reference to its name. */
   write(schema: TSchema): Json;
   /** All named schemas written so far. */
   readonly named: Readonly<Record<string, Json>>;
 }
 
+/** Creates the writer of one document. */
 export function schemaWriter(): SchemaWriter {
   const written: Record<string, Json> = {};
   const write = (schema: TSchema): Json => {
     const { $id: name, ...plain } = schema;
     if (name === undefined) return spelled(plain);
     if (!Object.hasOwn(written, name)) {
-      // Known before it is written: it may name itself.
+      // The name is taken before the schema is written, because a schema may refer to itself.
       written[name] = {};
       written[name] = spelled(plain);
     }
@@ -29,9 +29,11 @@ export function schemaWriter(): SchemaWriter {
   };
   const spelled = (plain: Json): Json => {
     const { patternProperties, anyOf, ...rest } = plain;
-    // Symbols, by which TypeBox knows its own, do not survive a copy by keys.
+    // A copy by keys leaves out the symbols of TypeBox.
     const copy: Json = Object.fromEntries(
-      Object.entries(rest).map(([key, value]) => [key, inner(key, value)]),
+      Object.entries(rest)
+        .filter(([key]) => !EDGE_KEYWORDS.has(key))
+        .map(([key, value]) => [key, inner(key, value)]),
     );
     if (isJson(patternProperties)) Object.assign(copy, mapOf(patternProperties));
     if (Array.isArray(anyOf)) Object.assign(copy, choiceOf(anyOf));
@@ -44,7 +46,7 @@ export function schemaWriter(): SchemaWriter {
     return key === "items" || key === "additionalProperties" ? within(value) : value;
   };
   const within = (value: unknown): unknown => (isJson(value) ? write(value as TSchema) : value);
-  /** A map from any text: readers of documents know it as `additionalProperties`. */
+  /** Writes a map from any text as `additionalProperties`, as readers of documents know it. */
   const mapOf = (patterns: Json): Json => {
     const [only, ...others] = Object.entries(patterns);
     return only?.[0] === ANY_TEXT && others.length === 0
@@ -55,7 +57,7 @@ export function schemaWriter(): SchemaWriter {
           ),
         };
   };
-  /** A choice of constants is an enumeration. */
+  /** Writes a choice of constants as an enumeration. */
   const choiceOf = (choices: readonly Json[]): Json => {
     const constant = choices.every((one) => Object.hasOwn(one, "const"));
     return constant
@@ -64,6 +66,9 @@ export function schemaWriter(): SchemaWriter {
   };
   return { write, named: written };
 }
+
+/** Keywords of a schema that only this service reads. */
+const EDGE_KEYWORDS: ReadonlySet<string> = new Set(["noValidate", PURPOSE, OPTIONAL_BODY]);
 
 const ANY_TEXT = "^(.*)$";
 

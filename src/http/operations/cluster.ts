@@ -1,70 +1,61 @@
-// GET /x-cluster: the cluster as this node knows it, for whoever looks after it. Each node tells of itself; one that does
-// not within a second is shown with nothing instead of being waited for. It reads and never changes anything.
+// GET /x-cluster: the cluster as this node knows it, for its operators. Each node reports its own figures; one that does not
+// within a second is listed without them. This file reads, and never changes anything.
 
 import type { Placement } from "../../runtime/placement/placement.ts";
 import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { NoQuery } from "../shapes.ts";
+import type { ManagementParts } from "../management.ts";
 
+/** What the overview needs. */
 export interface ClusterEndpointParts extends ManagementParts {
   readonly placement: Pick<Placement, "node" | "members" | "ownerOf">;
 }
 
-/** Others are waited for so long. */
-const OVERVIEW_MS = 1_000;
+/** The wait for the reports of other nodes, and for the caller's account. */
+export const OVERVIEW_MS = 1_000;
 
+/** A figure of a node: its name in the answer, how it is read, how it is aggregated over nodes, and what it means. */
 export type Figure = readonly [
   name: string,
-  of: (stats: SystemStats) => number | undefined,
-  over: "sum" | "most",
+  read: (stats: SystemStats) => number | undefined,
+  aggregate: "sum" | "max",
   description: string,
 ];
 
-/** What must be zero in health, since each node's start. */
+/** Counters since each node's start that are zero as long as nothing goes wrong. */
 export const HEALTH: readonly Figure[] = [
-  [
-    "append_lost",
-    ({ counters }) => counters.appendLost,
-    "sum",
-    "commits that another writer was faster with",
-  ],
+  ["append_lost", ({ counters }) => counters.appendLost, "sum", "commits that lost against another writer's"],
   [
     "append_unknown",
     ({ counters }) => counters.appendUnknown,
     "sum",
-    "commits whose outcome the store did not tell",
+    "commits whose outcome the store did not report",
   ],
-  ["fenced", ({ counters }) => counters.fenced, "sum", "shards given up because a higher epoch was met"],
-  ["broken", ({ counters }) => counters.broken, "sum", "actors loaded anew after a failure"],
+  ["fenced", ({ counters }) => counters.fenced, "sum", "shards given up because a higher epoch was seen"],
+  ["broken", ({ counters }) => counters.broken, "sum", "actors reloaded after a failure"],
   ["late_charges", ({ figures }) => figures.lateCharges, "sum", "charges that went to the spool first"],
   [
     "holds_expired",
     ({ counters }) => counters.holdsExpired,
     "sum",
-    "holds whose request went without a word",
+    "holds that expired before their request ended them",
   ],
   [
     "claims_swept",
     ({ figures }) => figures.claimsSwept,
     "sum",
-    "names and keys that a cut creation had left claimed",
+    "names and keys that an interrupted creation left claimed",
   ],
 ];
 
-/** How things stand now. */
+/** Values of this moment. */
 export const GAUGES: readonly Figure[] = [
-  ["commit_lag_ms", ({ lagMs }) => lagMs, "most", "age of the oldest commit under way"],
-  [
-    "mailbox_most",
-    ({ mailboxMost }) => mailboxMost,
-    "most",
-    "commands that wait for one actor, of the busiest",
-  ],
+  ["commit_lag_ms", ({ lagMs }) => lagMs, "max", "age of the oldest commit in flight"],
+  ["mailbox_most", ({ mailboxMost }) => mailboxMost, "max", "commands that wait for the busiest actor"],
   ["actors", ({ actors }) => actors, "sum", "actors in memory"],
   ["turns_waiting", ({ turnsWaiting }) => turnsWaiting, "sum", "commands being answered"],
-  ["effects", ({ effects }) => effects, "sum", "transfers and notices between accounts under way"],
+  ["effects", ({ effects }) => effects, "sum", "transfers and notices between accounts in flight"],
   [
     "late_charges_waiting",
     ({ figures }) => figures.lateChargesWaiting,
@@ -74,56 +65,56 @@ export const GAUGES: readonly Figure[] = [
   [
     "watermark_age_ms",
     ({ figures }) => figures.watermarkAgeMs,
-    "most",
+    "max",
     "age of the oldest commit that a sweep would read",
   ],
-  ["table_version", ({ figures }) => figures.tableVersion, "most", "version of the table of shards"],
+  ["table_version", ({ figures }) => figures.tableVersion, "max", "version of the table of shards"],
   ["shards", ({ shards }) => shards, "sum", "shards that are served"],
 ];
 
-export const getCluster = (parts: ClusterEndpointParts) =>
-  endpoint(parts, { who: "root", query: NoQuery, knownWithinMs: OVERVIEW_MS }, async () => {
-    const { system, placement } = parts;
-    const told = new Map((await system.overview(OVERVIEW_MS)).map(({ node, stats }) => [node, stats]));
-    const members = placement.members();
-    const owners = Array.from({ length: SHARDS }, (_, shard) => placement.ownerOf(shard));
-    const nodes = members.map(({ name, incarnation, state }) => {
-      const ids = [nodeId(name, incarnation), name];
-      const stats = ids.map((id) => told.get(id)).find((one) => one) ?? null;
-      return {
-        name,
-        state,
-        incarnation,
-        shards: owners.filter((owner) => owner !== null && ids.includes(owner.node)).length,
-        version: stats?.version ?? null,
-        health: stats && own(HEALTH, stats),
-        gauges: stats && own(GAUGES, stats),
-      };
-    });
-    const heard = [...told.values()].filter((stats) => stats !== null);
-    return answer({
-      node: shown(placement.node()),
-      nodes,
-      shards: owners.map((owner, shard) => ({
-        shard,
-        owner: owner && shown(owner.node),
-        epoch: owner?.epoch ?? 0,
-      })),
-      health: over(HEALTH, heard),
-      gauges: over(GAUGES, heard),
-    });
+/** Returns the cluster as this node knows it. Waits up to `OVERVIEW_MS` for the other nodes; a late one has null figures. */
+export async function clusterOverview({ system, placement }: ClusterEndpointParts) {
+  const overview = await system.overview(OVERVIEW_MS);
+  const statsByNode = new Map(overview.map(({ node, stats }) => [node, stats]));
+  const owners = Array.from({ length: SHARDS }, (_, shard) => placement.ownerOf(shard));
+  const nodes = placement.members().map(({ name, incarnation, state }) => {
+    const ids = [nodeId(name, incarnation), name];
+    const stats = ids.map((id) => statsByNode.get(id)).find((one) => one) ?? null;
+    return {
+      name,
+      state,
+      incarnation,
+      shards: owners.filter((owner) => owner !== null && ids.includes(owner.node)).length,
+      version: stats?.version ?? null,
+      health: stats && figuresOf(HEALTH, stats),
+      gauges: stats && figuresOf(GAUGES, stats),
+    };
   });
+  const reported = [...statsByNode.values()].filter((stats) => stats !== null);
+  return {
+    node: displayName(placement.node()),
+    nodes,
+    shards: owners.map((owner, shard) => ({
+      shard,
+      owner: owner && displayName(owner.node),
+      epoch: owner?.epoch ?? 0,
+    })),
+    health: aggregate(HEALTH, reported),
+    gauges: aggregate(GAUGES, reported),
+  };
+}
 
-/** A process that is alone has a name and no incarnation in it. */
-const shown = (node: string): string => (node.includes("#") ? nameOf(node) : node);
+/** Returns the name of a node without its incarnation. The id of a single process is its name. */
+const displayName = (node: string): string => (node.includes("#") ? nameOf(node) : node);
 
-const own = (figures: readonly Figure[], stats: SystemStats): Record<string, number> =>
-  Object.fromEntries(figures.map(([name, of]) => [name, Math.round(of(stats) ?? 0)]));
+const figuresOf = (figures: readonly Figure[], stats: SystemStats): Record<string, number> =>
+  Object.fromEntries(figures.map(([name, read]) => [name, Math.round(read(stats) ?? 0)]));
 
-function over(figures: readonly Figure[], all: readonly SystemStats[]): Record<string, number> {
-  const values = figures.map(([name, of, how]): [string, number] => {
-    const each = all.map((stats) => Math.round(of(stats) ?? 0));
-    return [name, how === "sum" ? each.reduce((sum, one) => sum + one, 0) : Math.max(0, ...each)];
+/** Returns each figure over all nodes: their sum, or the maximum. */
+function aggregate(figures: readonly Figure[], all: readonly SystemStats[]): Record<string, number> {
+  const values = figures.map(([name, read, by]): [string, number] => {
+    const each = all.map((stats) => Math.round(read(stats) ?? 0));
+    return [name, by === "sum" ? each.reduce((sum, one) => sum + one, 0) : Math.max(0, ...each)];
   });
   return Object.fromEntries(values);
 }

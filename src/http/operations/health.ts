@@ -1,32 +1,35 @@
-// What machines ask: is the process alive, is it ready, what do its counters say. No account is involved.
+// Readiness and metrics of a node, and the plain text in which machines read them. No account is involved.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { type Store, StoreLostError } from "../../store/store.ts";
 
-/** What machines read: a line of text. */
+/** Returns a response of one line of text. */
 export const textResponse = (line: string, status = 200): Response =>
   new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
 
+/** Whether a node can take requests. */
 export interface Readiness {
-  /** Returns why the node is not ready; null when it is. */
+  /** Resolves to why the node is not ready; null when it is. Asks the store, for up to a second. */
   reason(): Promise<string | null>;
 }
 
-/** Commit lag above which new work is refused at the door. */
+/** The commit lag above which new work is refused. */
 export const LAG_MS_MAX = 1_000;
+/** The wait for the store's answer. */
 const STORE_MS = 1_000;
 
+/** Creates the readiness of a node. */
 export function createReadiness(parts: {
   system: ActorSystem<Protocol>;
   store: Store;
-  /** Why this node should get no requests, as far as it knows without asking anybody; null: it may get some. */
-  standing: () => string | null;
+  /** Returns why this node should get no requests, as far as it knows by itself; null when it may get some. */
+  localReason: () => string | null;
 }): Readiness {
   return {
     async reason() {
-      const reason = parts.standing();
+      const reason = parts.localReason();
       if (reason !== null) return reason;
       if (parts.system.lagMs() > LAG_MS_MAX)
         return "the store is slow or full: commits wait longer than a second";
@@ -42,14 +45,15 @@ export function createReadiness(parts: {
   };
 }
 
+/** Counters and gauges of a node, as Prometheus reads them. */
 export interface Metrics {
-  /** A gateway request ended. */
+  /** Counts a gateway request that ended. `ms` is how long it took. */
   request(labels: { path: string; status: number; stream: boolean }, ms: number): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-/** Metrics carry no account, key or model name: their number is bounded and they hold no secret. */
+/** Creates the metrics. They carry no account, key or model name, so their number is bounded and they hold no secret. */
 export function createMetrics(system: ActorSystem<Protocol>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -79,7 +83,7 @@ export function createMetrics(system: ActorSystem<Protocol>): Metrics {
       }
     },
   });
-  // Finding a series by its labels costs more than counting in it; there are few, since paths come from our own table.
+  // Finding a series by its labels costs more than counting in it. There are few, since paths come from our own table.
   const series = new Map<string, { count(): void; observe(seconds: number): void }>();
   const seriesOf = (path: string, status: number, stream: boolean) => {
     const key = `${path} ${status} ${stream}`;

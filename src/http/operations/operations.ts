@@ -1,82 +1,127 @@
-// Rows of what machines and readers of this document ask.
+// What machines and Root ask about the service: health, metrics, the cluster, the clock of tests. Endpoints are declared here;
+// what they answer is made in the other files of the folder. Those for machines know no account.
 
 import { Type } from "@sinclair/typebox";
-import { type Content, json, type Rows } from "../openapi/openapi-row.ts";
-import { Cluster, MovedClock } from "./schemas.ts";
+import { type AnyElysia, Elysia } from "elysia";
+import { type Refusal, RefusedError } from "../../base/errors.ts";
+import { management } from "../management.ts";
+import { type Content, operation } from "../operation.ts";
+import { clientIpOf } from "../request-head.ts";
+import { NoQuerySchema } from "../schemas.ts";
+import { type ClockParts, moveClock } from "./clock.ts";
+import { type ClusterEndpointParts, clusterOverview, OVERVIEW_MS } from "./cluster.ts";
+import { type Metrics, type Readiness, textResponse } from "./health.ts";
+import { ClockMoveSchema, ClusterSchema, MovedClockSchema } from "./schemas.ts";
+
+/** What the endpoints of this family need. */
+export interface OperationsParts extends ClusterEndpointParts, ClockParts {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  /** Resolves to what keeps a request from the metrics; null when it may read them. */
+  readonly metricsRefusal: (request: Request, ip: () => string) => Promise<Refusal | null>;
+}
+
+/** `/healthz`, `/readyz`, `/metrics`, `/x-cluster`, `/x-clock`. Source: contract sections 1 and 7. */
+export const operations = (parts: OperationsParts) => {
+  const app: AnyElysia = new Elysia({ normalize: false })
+    .use(cluster(parts) as AnyElysia)
+    .use(health(parts) as AnyElysia);
+  if (parts.movableClock !== null) app.use(clock(parts) as AnyElysia);
+  // Metrics identify their readers themselves, so no `access` keeps them from the public listener.
+  if (parts.servesAdministration) app.use(metrics(parts) as AnyElysia);
+  return app;
+};
+
+const cluster = (parts: OperationsParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .get("/x-cluster", async () => clusterOverview(parts), {
+      access: { role: "root", scope: "admin", audit: null, identifyMs: OVERVIEW_MS },
+      query: NoQuerySchema,
+      response: ClusterSchema,
+      detail: operation({
+        tag: "Administration",
+        operationId: "getCluster",
+        summary: "Get the nodes, the owner of each shard, and their health",
+        description:
+          "Answers within about a second: a node that does not report by then is listed without its figures. `health` and `gauges` " +
+          "beside `shards` are over all nodes that reported: sums, but the maximum of `commit_lag_ms`, `mailbox_most`, " +
+          "`watermark_age_ms` and `table_version`. A single process is one node with all shards.",
+      }),
+    });
+
+const clock = (parts: OperationsParts) =>
+  new Elysia({ normalize: false })
+    .use(management(parts))
+    .put("/x-clock", async ({ body, call }) => moveClock(parts, call, body), {
+      access: { role: "root", scope: "admin", audit: "move_clock" },
+      query: NoQuerySchema,
+      body: ClockMoveSchema,
+      response: MovedClockSchema,
+      detail: operation({
+        tag: "Administration",
+        operationId: "moveClock",
+        summary: "Move business time forward, in tests",
+        description:
+          "There only with ALLOW_CLOCK_OFFSET=1. Credit expires, days and months end and keys wake by the new time, on every node " +
+          "of the store; nothing goes back, also by a restart.",
+        requestExample: { offset_ms: 86_400_000 },
+        answerExample: { success: true, offset_ms: 86_400_000, now: "2026-11-23T09:00:00.000Z" },
+      }),
+    });
 
 const text = (description: string): Content => ({ "text/plain": Type.String({ description }) });
 
-/** The answer to a client that already has the file, by its entity tag. */
-const SAME = { 304: { description: "What If-None-Match names is still the same" } };
-const KNOWN = { "If-None-Match": "The entity tag of what is there already." };
+const health = ({ readiness }: OperationsParts) =>
+  new Elysia({ normalize: false })
+    .get("/healthz", () => textResponse("ok"), {
+      detail: operation({
+        tag: "Machines",
+        operationId: "checkLiveness",
+        summary: "Check whether the process is alive",
+        answerContent: text("ok"),
+      }),
+    })
+    .get(
+      "/readyz",
+      async () => {
+        const reason = await readiness.reason();
+        return reason === null ? textResponse("ready") : textResponse(reason, 503);
+      },
+      {
+        detail: operation({
+          tag: "Machines",
+          operationId: "checkReadiness",
+          summary: "Check whether the service can take requests",
+          answerContent: text("ready"),
+          otherResponses: { 503: { description: "Not ready, and why", content: text("the reason") } },
+        }),
+      },
+    );
 
-export const MACHINE_ROWS: Rows = {
-  "GET /x-cluster": {
-    tag: "Administration",
-    summary: "See the nodes, who owns which shard, and how all of it is",
-    description:
-      "Answers within about a second: a node that says nothing by then is shown without its figures. `health` and `gauges` " +
-      "beside `shards` are over all nodes that answered: sums, but the most of `commit_lag_ms`, `mailbox_most`, " +
-      "`watermark_age_ms` and `table_version`. A process that is alone is one node with all shards.",
-    answers: json(Cluster),
-  },
-  "PUT /x-clock": {
-    tag: "Administration",
-    summary: "Move business time forward, in tests",
-    description:
-      "There only with ALLOW_CLOCK_OFFSET=1. Credit expires, days and months end and keys wake by the new time, on every node " +
-      "of the store; nothing goes back, also by a restart.",
-    asked: { offset_ms: 86_400_000 },
-    answers: json(MovedClock),
-    answered: { success: true, offset_ms: 86_400_000, now: "2026-11-23T09:00:00.000Z" },
-  },
-  "GET /healthz": {
-    tag: "Machines",
-    summary: "Tell whether the process is alive",
-    answers: text("ok"),
-  },
-  "GET /readyz": {
-    tag: "Machines",
-    summary: "Tell whether the service can take requests",
-    answers: text("ready"),
-    besides: { 503: { description: "Not ready, and why", content: text("the reason") } },
-  },
-  "GET /metrics": {
-    tag: "Machines",
-    summary: "Get counters and gauges for Prometheus",
-    description: "Needs Root's key or METRICS_TOKEN.",
-    keys: "bearer",
-    answers: text("one line a series"),
-    refuses: [
-      ...["missing_api_key", "invalid_api_key", "account_disabled", "ip_not_allowed", "not_root"],
-      ...["internal_error", "service_unavailable"],
-    ],
-  },
-  "GET /openapi.json": {
-    tag: "Machines",
-    summary: "Get this document",
-    sent: KNOWN,
-    answers: { "application/json": Type.Object({}, { additionalProperties: true }) },
-    besides: SAME,
-  },
-  "GET /swagger": {
-    tag: "Machines",
-    summary: "Read this document and try it out, in a browser",
-    sent: KNOWN,
-    answers: { "text/html": Type.String() },
-    besides: SAME,
-  },
-  "GET /swagger/:file": {
-    tag: "Machines",
-    summary: "Get a file of that page",
-    params: { file: "Its name." },
-    sent: KNOWN,
-    answers: {
-      "text/javascript": Type.String(),
-      "text/css": Type.String(),
-      "image/png": Type.String({ format: "binary" }),
+const metrics = (parts: OperationsParts) =>
+  new Elysia({ normalize: false }).get(
+    "/metrics",
+    async ({ request }) => {
+      const refusal = await parts.metricsRefusal(request, () =>
+        clientIpOf(request, parts.listener(), parts.trustProxy),
+      );
+      if (refusal !== null) throw new RefusedError(refusal);
+      const body = await parts.metrics.text();
+      return new Response(body, { headers: { "content-type": parts.metrics.contentType } });
     },
-    besides: SAME,
-    refuses: ["not_found"],
-  },
-};
+    {
+      detail: operation({
+        tag: "Machines",
+        operationId: "getMetrics",
+        summary: "Get counters and gauges for Prometheus",
+        description: "Needs Root's key or METRICS_TOKEN.",
+        security: [{ bearer: [] }],
+        answerContent: text("one line per time series"),
+        errors: [
+          ...(["missing_api_key", "invalid_api_key", "account_disabled", "ip_not_allowed"] as const),
+          ...(["not_root", "internal_error", "service_unavailable"] as const),
+        ],
+      }),
+    },
+  );

@@ -1,9 +1,10 @@
-// A provider key as it goes out and as the operation log has it: of its secrets the masks alone. And how a path names one.
+// A provider key as responses and the operation log show it, with masks in place of secrets, and how a path names one.
 
 import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
 import { RefusedError } from "../../base/errors.ts";
 
+/** Returns a key as responses show it. */
 export const keyShape = (key: ProviderKey) => ({
   ID: key.id,
   Name: key.name,
@@ -16,13 +17,13 @@ export const keyShape = (key: ProviderKey) => ({
   UpdatedAt: new Date(key.updatedAt).toISOString(),
 });
 
-/** What the operation log says of a key: all that a caller may set, its secrets as masks. */
-export function telling(key: ProviderKey) {
+/** Returns what the operation log shows of a key: all that a caller may set, with secrets masked. */
+export function auditFieldsOf(key: ProviderKey) {
   const { Name, Level, Provider, SecretKey, Status, Config } = keyShape(key);
   return { Name, Level, Provider, SecretKey, Status, Config };
 }
 
-/** Secrets that were exchanged for others of the same mask, which a comparison of masks would not show. */
+/** Returns secrets that were replaced by others with the same mask, which a comparison of masks would not show. */
 export function unseenSecrets(was: ProviderKey, is: ProviderKey): Readonly<Record<string, string>> {
   const pairs = {
     SecretKey: [was, is],
@@ -35,9 +36,8 @@ export function unseenSecrets(was: ProviderKey, is: ProviderKey): Readonly<Recor
   );
 }
 
-/** The number in the path. What no key can be called is a key that is not there. */
-export function keyIdOf(params: Readonly<Record<string, string>>): ProviderKeyId {
-  const text = params.key ?? "";
+/** Reads a key's number from a path. Throws `key_not_found` for what no key can be called. */
+export function keyIdOf(text: string): ProviderKeyId {
   if (/^[0-9]{1,15}$/.test(text)) return Number(text) as ProviderKeyId;
   throw new RefusedError({
     code: "key_not_found",

@@ -1,11 +1,26 @@
-// The fields of a provider key as they come in: what each may be, by itself. What they must be together is the business of
-// src/admin/key-config.ts. A rule that an error repeats never holds what was sent.
+// Bodies, queries and answers of provider keys: what each field may be by itself. Which fields belong together is decided in
+// src/admin/key-config.ts. The rule that an error repeats never holds what was sent.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { API_VERSION } from "../../admin/key-config.ts";
 import { SECRET_MIN } from "../../admin/key-secrets.ts";
-import { textSchema } from "../shapes.ts";
+import {
+  answerOf,
+  digits,
+  flagSchema,
+  int,
+  namedSchema,
+  object,
+  optionalBody,
+  PURPOSE,
+  parameter,
+  string,
+  textSchema,
+  time,
+  yesSchema,
+} from "../schemas.ts";
 import { email, visibleText } from "../text-rules.ts";
+import { characters } from "../text-schema.ts";
 
 const SECRET_MAX = 8_192;
 
@@ -30,7 +45,8 @@ const ModelMapping = Type.Record(Type.String(), textSchema(256, 1), {
   additionalProperties: false,
 });
 const ApiVersion = Type.Optional(
-  Type.String({
+  characters({
+    maxLength: 64,
     pattern: API_VERSION.source,
     description: "must be a date such as 2024-10-21 or 2025-04-01-preview, or v1, latest or preview",
   }),
@@ -44,14 +60,16 @@ const ApiVersions = Type.Object(
   },
 );
 const BaseUrl = textSchema(2_048, 1);
-const ProjectId = Type.String({
+const ProjectId = characters({
+  maxLength: 100,
   pattern: "^[A-Za-z0-9][A-Za-z0-9.:-]{0,99}$",
   description: "must be the id of a project",
 });
 const ClientEmail = email("the e-mail address of a service account");
 const PrivateKey = textSchema(SECRET_MAX, 1);
 
-export const NewProviderKey = Type.Object(
+/** The body of `POST /x-keys`. */
+export const NewProviderKeySchema = Type.Object(
   {
     Name,
     Level,
@@ -82,7 +100,8 @@ export const NewProviderKey = Type.Object(
 const orNone = <S extends TSchema>(schema: S) =>
   Type.Optional(Type.Union([schema, Type.Null()], { description: `${schema.description}, or null` }));
 
-export const KeyUpdate = Type.Object(
+/** The body of `PUT /x-keys/{key}`. */
+export const KeyUpdateSchema = Type.Object(
   {
     Name,
     Level: Type.Optional(Level),
@@ -116,8 +135,89 @@ export const KeyUpdate = Type.Object(
   { additionalProperties: false },
 );
 
-/** Which model a key is to be tested with. */
-export const TestedModel = Type.Object(
-  { model: Type.Optional(textSchema(256, 1)) },
+/** The body of `POST /x-keys/{key}/test`: the model to test the key with. */
+export const TestedModelSchema = optionalBody(
+  Type.Object({ model: Type.Optional(textSchema(256, 1)) }, { additionalProperties: false }),
+);
+
+const level = Type.String({
+  pattern: "^L?-?[0-9]{1,7}$",
+  description: "must be a Level such as 2 or L2",
+  [PURPOSE]: "By Level, `2` or `L2`.",
+});
+
+const paging = {
+  page: Type.Optional(parameter(digits, "From 1; 0: all at once.")),
+  size: Type.Optional(parameter(digits, "100 where absent, at most 1000; 0: all at once.")),
+};
+
+/** The query of `GET /x-keys`. */
+export const KeysQuerySchema = Type.Object(
+  {
+    id: Type.Optional(parameter(digits, "By ID.")),
+    level: Type.Optional(level),
+    provider: Type.Optional(parameter(textSchema(2_048), "By base URL or host.")),
+    ...paging,
+  },
   { additionalProperties: false },
 );
+
+/** The query of `GET /x-keys/{key}`. */
+export const KeyQuerySchema = Type.Object(paging, { additionalProperties: false });
+
+export const KeyParams = Type.Object({ key: parameter(Type.String(), "The key's ID.") });
+
+export const KeyFilterParams = Type.Object({
+  key: parameter(Type.String(), "An ID, a Level as `L<n>`, or a provider's host."),
+});
+
+const ProviderKeySchema = namedSchema(
+  "ProviderKey",
+  object({
+    ID: int,
+    Name: string,
+    Level: int,
+    Provider: string,
+    SecretKey: Type.String({ description: "masked" }),
+    Status: flagSchema,
+    Config: Type.Object({}, { additionalProperties: true }),
+    CreatedAt: time,
+    UpdatedAt: time,
+  }),
+);
+
+const Keys = object({ success: yesSchema, keys: Type.Array(ProviderKeySchema) });
+
+/** The answer of `GET /x-keys`. */
+export const KeyListSchema = answerOf(Keys);
+const OneKey = object({ success: yesSchema, key: ProviderKeySchema });
+
+/** The answer of `GET /x-keys/{key}`. */
+export const KeyOrKeysSchema = answerOf(Type.Union([OneKey, Keys]));
+
+export const AddedKeySchema = answerOf(
+  object({
+    success: yesSchema,
+    Action: Type.Literal("add"),
+    key: ProviderKeySchema,
+    LevelMapper: Type.Record(Type.String(), Type.Integer(), {
+      description: "what was added to LEVEL_MAPPER; empty for a provider that is not known",
+    }),
+  }),
+);
+
+export const TestedKeySchema = answerOf(
+  object({
+    success: flagSchema,
+    status: Type.Integer({ description: "the provider's; 0: there was no response" }),
+    signal: Type.String({ description: "`ok`, or what is wrong" }),
+    latency_ms: int,
+    url: Type.String({ description: "the address that was called" }),
+    model: string,
+    message: Type.String({ description: "what to do" }),
+  }),
+);
+
+/** The answer of a change or a deletion. */
+export const changedKeySchema = <A extends "update" | "delete">(action: A) =>
+  answerOf(object({ success: yesSchema, Action: Type.Literal(action), key: ProviderKeySchema }));

@@ -3,8 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { toNano, ZERO } from "../../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../../src/http/bills/bill-csv.ts";
-import { BILL_SHAPES, type BillAnswer } from "../../../src/http/bills/bill-formats.ts";
-import { billText } from "../../../src/http/bills/bill-stream.ts";
+import { BILL_SHAPES, type BillAnswer, billText } from "../../../src/http/bills/bill-formats.ts";
 import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../../src/report/usage-bill.ts";
 
 const figures = (

@@ -1,9 +1,11 @@
 // The models that an account can call: in the shape of the SDK that asks, page by page, by id; and that the list is true.
 
 import { beforeAll, describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
 import { MODELS } from "../../../actors/catalog/catalog.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
-import { getModel, getModels, type ModelsParts } from "../../../src/http/gateway/models.ts";
+import { errorHandler } from "../../../src/http/error-handler.ts";
+import { type ModelsParts, models } from "../../../src/http/gateway/models.ts";
 import { type Account, asking, type Json, MODEL, type Owner } from "../../e2e/harness.ts";
 import { expectError, useBench } from "../../e2e/use-bench.ts";
 import { formOf, wavFile } from "../../provider/asking.ts";
@@ -281,6 +283,8 @@ describe("the list is true", () => {
     const parts = {
       identify: async () => ({ account: 7, keyHash: "h" }),
       random: { id: () => "id" },
+      listener: () => null,
+      trustProxy: [],
       limiter: { count: () => undefined },
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
@@ -289,10 +293,12 @@ describe("the list is true", () => {
         },
       },
     } as unknown as ModelsParts;
-    const request = new Request("http://x/v1/models", { headers: { "x-api-key": "sk-x" } });
-    for (const handle of [getModels(parts), getModel(parts)]) {
-      const answer = await handle({ request, params: {}, query: {}, clientIp: () => "" });
-      expect(answer.status).toBe(403);
+    const app = new Elysia({ normalize: false })
+      .onError((context) => errorHandler(parts, () => app.routes)(context as never))
+      .use(models(parts));
+    for (const path of ["/v1/models", "/v1/models/one"]) {
+      const headers = { "x-api-key": "sk-x" };
+      expect((await app.handle(new Request(`http://x.example${path}`, { headers }))).status).toBe(403);
     }
     expect(asked).toEqual([
       ["identify", false],

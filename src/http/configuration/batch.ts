@@ -1,8 +1,7 @@
-// POST /x-conf: what is done to an Owner's whole tree at once. All fields are read and checked before anything is done;
-// what they configure is one version; then comes what is done with keys and views. How a cascade reaches every account
-// below is the actors' business (actors/owner/cascade.ts).
+// Batches: what is done to an Owner's whole tree at once. All fields are read and checked before anything is done; what they
+// configure is one version; the acts on keys and views follow. actors/owner/cascade.ts applies cascades to the accounts below.
 
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { isRoot } from "../../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
@@ -18,43 +17,18 @@ import { readResources } from "../../../actors/owner/map-parsers.ts";
 import type { ParseResult } from "../../../actors/pattern.ts";
 import { reloadKeys, wakeKeys } from "../../admin/level-membership.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { answer, endpoint, type ManagementParts } from "../management.ts";
-import { textOrObject } from "../shapes.ts";
-import { type ConfigurationKey, type Given, KEYS, together, valued } from "./config-fields.ts";
+import type { ManagementCall, ManagementParts } from "../management.ts";
+import { type ConfigOrder, type ConfigurationKey, KEYS, together, valued } from "./config-fields.ts";
+import { type AppliedConfSchema, BatchSchema } from "./schemas.ts";
 
-const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
-const mapper = Type.Optional(
-  Type.String({ description: "must be a text such as a=b, -c: a=b adds or changes, -c deletes" }),
-);
+type Field = keyof typeof BatchSchema.properties;
+const FIELDS = Object.keys(BatchSchema.properties) as readonly Field[];
 
-const Batch = Type.Object(
-  {
-    LoadKeys: flag,
-    LogEnable: flag,
-    SaveCache: flag,
-    Resources: Type.Optional(
-      Type.String({ description: "must be paths below /v1/, separated by commas or spaces" }),
-    ),
-    ModelMapper: mapper,
-    LevelMapper: mapper,
-    ModelFailover: mapper,
-    SwitchOver: mapper,
-    ModelLimits: Type.Optional(
-      textOrObject('must be an object of limits by model, or a text: "*" clears, "-model" deletes'),
-    ),
-    DelKeys: flag,
-  },
-  { additionalProperties: false },
-);
-
-type Field = keyof typeof Batch.properties;
-const FIELDS = Object.keys(Batch.properties) as readonly Field[];
-
-/** A field that configures, and the key of /x-config as which it is shown. */
+/** How a field that configures is read, and the key of /x-config as which it is shown. */
 interface Configures {
-  readonly read: (value: unknown) => Given;
+  readonly read: (value: unknown) => ConfigOrder;
   readonly shownAs: ConfigurationKey;
-  /** It is laid on every account below, too. */
+  /** The cascade by which it also changes every account below. */
   readonly cascades?: keyof Cascades;
 }
 
@@ -89,10 +63,10 @@ const CONFIGURES: Partial<Record<Field, Configures>> = {
   },
 };
 
-/** How long SaveCache may take: longer than the store does for anything but a disk that stalls. */
+/** Milliseconds that SaveCache may take: longer than the store needs unless its disk stalls. */
 const SAVE_MS = 4_000;
 
-/** What a field does when it is true. */
+/** The act of a field that is true. */
 const DOES: Partial<Record<Field, (parts: ManagementParts, owner: AccountId) => Promise<void>>> = {
   LoadKeys: ({ system }, owner) => reloadKeys(system, owner),
   DelKeys: ({ system }, owner) => wakeKeys(system, owner),
@@ -103,37 +77,42 @@ const DOES: Partial<Record<Field, (parts: ManagementParts, owner: AccountId) => 
   },
 };
 
-/** spec: POST /x-conf. Echoes what was done as text, and each map as it now is. */
-export const postConf = (parts: ManagementParts) =>
-  endpoint(parts, { who: "owner", body: Batch, action: "auto_config" }, async ({ caller, body, journal }) => {
-    const { id, dna } = caller.profile;
-    journal.about({ type: "config", id, dna });
-    const given = FIELDS.filter((field) => body[field] !== undefined);
-    if (given.length === 0) {
-      throw new RefusedError({
-        code: "missing_parameter",
-        message: `Give at least one of ${FIELDS.join(", ")}.`,
-      });
-    }
-    if (body.LogEnable !== undefined && !isRoot(caller.profile)) {
-      const why = "The operation log is everybody's, so only Root may turn it on or off.";
-      throw new RefusedError({ code: "not_root", message: `"LogEnable": ${why}` });
-    }
-    const { before, after } = await configure(parts, id, body, given);
-    for (const field of given) if (body[field] === true) await DOES[field]?.(parts, id);
-    const maps = given.filter((field) => CONFIGURES[field] !== undefined);
-    journal.changed({ ...body, ...mapsOf(maps, after) }, mapsOf(maps, before));
-    // Off or on, one line says who did it.
-    if (body.LogEnable !== undefined) journal.insist();
-    const echo = Object.fromEntries(given.map((field) => [field, String(body[field])]));
-    return answer({ success: true, ...echo, ...mapsOf(maps, after) });
-  });
+/**
+ * Applies a batch. Returns what was done as text, and each map as it now is. Source: specification, `POST /x-conf`.
+ */
+export async function applyBatch(
+  parts: ManagementParts,
+  { caller, audit }: ManagementCall,
+  body: Static<typeof BatchSchema>,
+): Promise<Static<typeof AppliedConfSchema>> {
+  const { id, dna } = caller.profile;
+  audit.setTarget({ type: "config", id, dna });
+  const given = FIELDS.filter((field) => body[field] !== undefined);
+  if (given.length === 0) {
+    throw new RefusedError({
+      code: "missing_parameter",
+      message: `Give at least one of ${FIELDS.join(", ")}.`,
+    });
+  }
+  if (body.LogEnable !== undefined && !isRoot(caller.profile)) {
+    const why = "The operation log is everybody's, so only Root may turn it on or off.";
+    throw new RefusedError({ code: "not_root", message: `"LogEnable": ${why}` });
+  }
+  const { before, after } = await configure(parts, id, body, given);
+  for (const field of given) if (body[field] === true) await DOES[field]?.(parts, id);
+  const maps = given.filter((field) => CONFIGURES[field] !== undefined);
+  audit.addChanges({ ...body, ...mapsOf(maps, after) }, mapsOf(maps, before));
+  // The act that switches the log is in it, whether it turns it off or on.
+  if (body.LogEnable !== undefined) audit.writeAlways();
+  const echo = Object.fromEntries(given.map((field) => [field, String(body[field])]));
+  return { success: true, ...echo, ...mapsOf(maps, after) };
+}
 
-/** Makes one version of all that configures, if anything does. */
+/** Makes one version of all fields that configure. Returns nulls when there are none. */
 async function configure(
   { system }: ManagementParts,
   by: AccountId,
-  body: Static<typeof Batch>,
+  body: Static<typeof BatchSchema>,
   given: readonly Field[],
 ): Promise<{ readonly before: OwnerConfig | null; readonly after: OwnerConfig | null }> {
   const settings = given.flatMap((field) => {
@@ -155,7 +134,7 @@ async function configure(
   return { before, after: await system.ask(actorRef.owner(by), "read", {}) };
 }
 
-/** The fields that configure, as this configuration has them. */
+/** Returns the fields that configure, with their values in this configuration. */
 const mapsOf = (fields: readonly Field[], config: OwnerConfig | null): Record<string, unknown> =>
   Object.fromEntries(
     fields.flatMap((field) => {

@@ -1,0 +1,129 @@
+// What an account sees of itself: who it is, its credit, limits and use. All of it is what the account itself states, up to
+// the last finished request.
+
+import type { Static } from "@sinclair/typebox";
+import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charge-totals.ts";
+import { plus, toUsd } from "../../../actors/money.ts";
+import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
+import { manages } from "../accounts/permissions.ts";
+import type { ManagementCaller } from "../management.ts";
+import type { InfoSchema, LiveSchema, StatusSchema } from "./schemas.ts";
+
+/** Returns the status of the caller. `userApiBalance`: US dollars that the gateway asks for. */
+export const statusShape = (
+  { profile, keyHash, balance, isOwner }: ManagementCaller,
+  userApiBalance: number,
+): Static<typeof StatusSchema> => ({
+  object: "user_status",
+  id: profile.id,
+  dna: profile.dna,
+  name: profile.name,
+  email: profile.email,
+  alias: profile.alias,
+  public_key: `pk-${keyHash.slice(0, 16)}`,
+  balance: toUsd(balance),
+  user_api_balance: userApiBalance,
+  manage: manages(profile),
+  admin: isOwner,
+});
+
+/** Returns the short form of the status. */
+export const shortStatusShape = ({ profile, balance }: ManagementCaller) => ({
+  id: profile.id,
+  name: profile.name,
+  email: profile.email,
+  balance: toUsd(balance),
+  dna: profile.dna,
+});
+
+/** Returns the information, and what was used today and this month (UTC) by model. */
+export const liveShape = (caller: ManagementCaller, maps: EffectiveMaps): Static<typeof LiveSchema> => ({
+  ...infoShape(caller, maps),
+  daily_usage: periodShape(caller.today),
+  monthly_usage: periodShape(caller.month),
+});
+
+/** Returns the information on the caller. */
+export function infoShape(caller: ManagementCaller, maps: EffectiveMaps): Static<typeof InfoSchema> {
+  const { profile } = caller;
+  return {
+    object: "user_info",
+    user: {
+      id: profile.id,
+      name: profile.name,
+      email: profile.email,
+      alias: profile.alias,
+      level: profile.level,
+      gear: profile.gear,
+      role: profile.role,
+      tier: profile.tier,
+      factor: profile.factor,
+      rates: profile.rates,
+      dna: profile.dna,
+      created_at: timestamp(profile.createdAt),
+      updated_at: timestamp(profile.updatedAt),
+    },
+    balance: {
+      total: toUsd(caller.balance),
+      held: toUsd(caller.held),
+      credits: caller.credits.map(({ amount, expiresAt }) => ({
+        amount: toUsd(amount),
+        expires_at: timestamp(expiresAt),
+      })),
+    },
+    limits: {
+      hard_limit: toUsd(profile.hardLimit),
+      soft_limit: toUsd(profile.softLimit),
+      daily_limit: toUsd(profile.dailyLimit),
+      auto_quota: toUsd(profile.autoQuota),
+      ...profile.limits,
+    },
+    usage: { today: usageShape(caller.today), month: usageShape(caller.month) },
+    restrictions: {
+      allow_ips: profile.allowIps,
+      allow_models: profile.allowModels,
+      allow_levels: profile.allowLevels,
+      resources: profile.resources,
+    },
+    model_limits: maps.modelLimits.all(),
+  };
+}
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+
+type Models = Readonly<Record<string, ChargeTotals>>;
+
+function usageShape(models: Models) {
+  const { requests, prompt, completion, cost } = addedUp(models);
+  return { requests, tokens: prompt + completion, cost: toUsd(cost) };
+}
+
+function periodShape(models: Models) {
+  const { requests, prompt, completion, reasoning, cost } = addedUp(models);
+  return {
+    Requests: requests,
+    Prompt: prompt,
+    Completion: completion,
+    Reasoning: reasoning,
+    CreditUsed: toUsd(cost),
+    ModelUsage: Object.fromEntries(
+      Object.entries(models).map(([model, used]) => [
+        model,
+        { Requests: used.requests, Tokens: used.prompt + used.completion, CreditUsed: toUsd(used.cost) },
+      ]),
+    ),
+  };
+}
+
+/** Sums the figures that are shown. */
+function addedUp(models: Models): ChargeTotals {
+  const all = noChargeTotals();
+  for (const used of Object.values(models)) {
+    all.requests += used.requests;
+    all.prompt += used.prompt;
+    all.completion += used.completion;
+    all.reasoning += used.reasoning;
+    all.cost = plus(all.cost, used.cost);
+  }
+  return all;
+}

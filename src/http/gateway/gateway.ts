@@ -1,0 +1,171 @@
+// `/v1/*`: turns a request into a `GatewayCall` and an outcome into a response. Everything between is in src/gateway; nothing
+// here reads what a request or an answer says.
+
+import { type AnyElysia, Elysia } from "elysia";
+import type { Random } from "../../base/clock.ts";
+import { assert } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { readPayload } from "../../gateway/body.ts";
+import type { GatewayCall, Outcome } from "../../gateway/call.ts";
+import type { ApiStyle } from "../../gateway/codec/key-formats.ts";
+import { GATEWAY_ENDPOINTS, type GatewayEndpoint } from "../../gateway/endpoints.ts";
+import type { Gateway } from "../../gateway/request.ts";
+import type { StoredResponse, StoredResponseRequest } from "../../gateway/stored-response.ts";
+import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "../errors.ts";
+import type { ListenerParts } from "../management.ts";
+import type { Metrics } from "../operations/health.ts";
+import { parseJsonBody } from "../request-body.ts";
+import {
+  apiKeyOf,
+  clientIpOf,
+  emptyUndecodedParts,
+  givenRequestId,
+  type HttpListener,
+} from "../request-head.ts";
+import { CONVERSATION_ENDPOINTS } from "./endpoint-table.ts";
+import { MEDIA_ENDPOINTS, STORED_RESPONSE_ENDPOINTS } from "./media-endpoint-table.ts";
+import { type ModelsParts, models } from "./models.ts";
+import { type QuoteParts, quotes } from "./quote.ts";
+import { directStream } from "./stream-body.ts";
+
+/** What requests that go to a provider need at the edge. */
+export interface ForwardingParts extends Pick<ListenerParts, "listener"> {
+  readonly gateway: Gateway;
+  readonly recall: StoredResponse;
+  readonly metrics: Metrics;
+  readonly random: Random;
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+  readonly trustProxy: readonly string[];
+}
+
+/** What the endpoints of this family need. */
+export interface GatewayFamilyParts extends ForwardingParts, ModelsParts, QuoteParts {}
+
+/** Answers a request that came to this listener. */
+type Forward = (request: Request, listener: HttpListener) => Promise<Response>;
+
+/** All endpoints below `/v1`. Source: contract section 2. */
+export const gateway = (parts: GatewayFamilyParts) =>
+  new Elysia({ normalize: false })
+    .use(forwarding(parts))
+    .use(models(parts) as AnyElysia)
+    .use(quotes(parts) as AnyElysia);
+
+/** The endpoints whose requests go to a provider. They identify the caller themselves, so they have no `access`. */
+function forwarding(parts: ForwardingParts): AnyElysia {
+  const app = new Elysia({ normalize: false }).onTransform(({ params }) => emptyUndecodedParts(params));
+  for (const [path, forward] of forwardingHandlers(parts)) {
+    const declaration = CONVERSATION_ENDPOINTS[path] ?? MEDIA_ENDPOINTS[path];
+    assert(declaration !== undefined, `the endpoint ${path} is declared`);
+    app.route("POST", path, ({ request }) => forward(request, parts.listener()), { ...declaration });
+  }
+  for (const { method, suffix, declaration } of STORED_RESPONSE_ENDPOINTS) {
+    const respond = ({ request, params }: { request: Request; params: { id: string } }) =>
+      storedResponse(parts, request, { method, behind: suffix, id: params.id });
+    app.route(method, `/v1/responses/:id${suffix}`, respond as never, { ...declaration });
+  }
+  return app;
+}
+
+/**
+ * Returns the handlers of the gateway's table by path, all of them for POST. The listener calls them without Elysia, whose
+ * copy of each response costs a tenth of our own work on the busiest paths; Elysia's routes serve other spellings of the
+ * path, such as one with a slash behind it.
+ */
+export const forwardingHandlers = (parts: ForwardingParts): ReadonlyMap<string, Forward> =>
+  new Map(GATEWAY_ENDPOINTS.map((endpoint) => [endpoint.path, forwardTo(parts, endpoint)]));
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+const forwardTo =
+  (parts: ForwardingParts, endpoint: GatewayEndpoint): Forward =>
+  async (request, listener) => {
+    const { path } = endpoint;
+    const startedAt = performance.now();
+    const call: GatewayCall = {
+      path,
+      key: apiKeyOf(request, true),
+      ip: () => clientIpOf(request, listener, parts.trustProxy),
+      requestId: givenRequestId(request),
+      headers: request.headers,
+      payload: () =>
+        readPayload(request, { takes: endpoint.takes, most: parts.maxBodyBytes, parse: parseJsonBody }),
+      signal: request.signal,
+    };
+    const outcome = await outcomeOf(parts, parts.gateway(call, endpoint), call.requestId, path);
+    const response = responseOf(outcome, endpoint.dialect.name);
+    parts.metrics.request(
+      { path, status: response.status, stream: outcome.kind === "stream" },
+      performance.now() - startedAt,
+    );
+    return response;
+  };
+
+async function storedResponse(
+  parts: ForwardingParts,
+  request: Request,
+  target: Pick<StoredResponseRequest, "method" | "behind" | "id">,
+): Promise<Response> {
+  const startedAt = performance.now();
+  const stored: StoredResponseRequest = {
+    ...target,
+    query: new URL(request.url).search,
+    key: apiKeyOf(request, true),
+    ip: () => clientIpOf(request, parts.listener(), parts.trustProxy),
+    requestId: givenRequestId(request),
+    headers: request.headers,
+    signal: request.signal,
+  };
+  const path = `/v1/responses/{id}${target.behind}`;
+  const outcome = await outcomeOf(parts, parts.recall(stored), stored.requestId, path);
+  const response = responseOf(outcome, "chat");
+  parts.metrics.request({ path, status: response.status, stream: false }, performance.now() - startedAt);
+  return response;
+}
+
+/** Returns the outcome of the work, which is a refusal when the work throws. Logs a bug. */
+const outcomeOf = (
+  { random, log }: Pick<ForwardingParts, "random" | "log">,
+  work: Promise<Outcome>,
+  givenId: string | null,
+  path: string,
+): Promise<Outcome> =>
+  work.catch((error): Outcome => {
+    const requestId = givenId ?? random.id();
+    const refusal = refusalOf(error);
+    if (refusal === null) {
+      log("error", "request_failed", {
+        requestId,
+        path,
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    }
+    return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
+  });
+
+function responseOf(outcome: Outcome, style: ApiStyle): Response {
+  switch (outcome.kind) {
+    case "whole":
+      return new Response(outcome.body, {
+        headers: { "content-type": "application/json", ...outcome.headers },
+      });
+    case "stream": {
+      const { body } = outcome;
+      return new Response(body instanceof Uint8Array ? body : directStream(body), {
+        headers: { ...STREAM_HEADERS, ...outcome.headers },
+      });
+    }
+    case "rejected":
+      return ERROR_RESPONSES[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
+    case "refused":
+      return ERROR_RESPONSES[style](httpError(outcome.refusal), outcome.headers);
+  }
+}
+
+/** The shape of errors that SDKs of each style read. */
+const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;
