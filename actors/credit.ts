@@ -2,11 +2,12 @@
 // them.
 //
 // The book balance is entries − owed; only ledger lines change it. An entry whose expiry has passed is due:
-// an `expire` line removes it as soon as no hold needs it. Until then `balanceAt` does not include it.
+// an `expire` line removes what no hold needs. Until then `balanceAt` does not include that. A hold needs only
+// entries that were valid when its request was admitted, the earliest first.
 // Amounts are nano-dollars, `now` is wall-clock ms. Nothing here reads a clock.
 
 import { assert } from "../src/base/errors.ts";
-import { least, minus, most, type Nano, plus, toNano, ZERO } from "./money.ts";
+import { least, minus, type Nano, plus, toNano, ZERO } from "./money.ts";
 
 /** An amount of credit with its expiry. */
 export interface Entry {
@@ -34,24 +35,58 @@ const sum = (entries: readonly Entry[]): Nano =>
 /** Returns entries − owed, which is the balance after the ledger's last line. */
 export const bookBalance = (credit: Credit): Nano => minus(sum(credit.entries), credit.owed);
 
-const due = (credit: Credit, now: number): Nano =>
-  sum(credit.entries.filter((entry) => entry.expiresAt <= now));
+/** A hold as credit sees it: what it reserves, and the wall-clock ms at which its request was admitted. */
+export interface Reserved {
+  readonly cost: Nano;
+  readonly admittedAt: number;
+}
+
+/** All holds on a credit; `heldCost` is the sum of their costs. */
+export interface HeldCredit {
+  readonly heldCost: Nano;
+  readonly holds: { values(): Iterable<Reserved> };
+}
+
+const NOTHING: readonly Entry[] = [];
 
 /**
- * Returns the due amount that no hold needs. Holds take the earliest entries, so they use the due ones first.
+ * Returns the due entries, or parts of them, that no hold needs. The holds are served in the order of their
+ * admission; each takes the earliest entries that were valid then. Costs nothing while no entry is due.
  */
-export const expirable = (credit: Credit, held: Nano, now: number): Nano =>
-  most(ZERO, minus(due(credit, now), held));
+export function expirableParts(credit: Credit, { holds }: HeldCredit, now: number): readonly Entry[] {
+  const first = credit.entries[0];
+  if (first === undefined || first.expiresAt > now) return NOTHING;
+  const free = credit.entries.filter((entry) => entry.expiresAt <= now).map((entry) => ({ ...entry }));
+  const inOrder = [...holds.values()].sort((a, b) => a.admittedAt - b.admittedAt);
+  // What had expired at one admission had expired at every later one, so no hold looks back.
+  let at = 0;
+  for (const { cost, admittedAt } of inOrder) {
+    let need = cost;
+    while (need > 0 && at < free.length) {
+      const entry = free[at]!;
+      const part = entry.expiresAt <= admittedAt ? ZERO : least(need, entry.amount);
+      need = minus(need, part);
+      if (part > 0) free[at] = { amount: minus(entry.amount, part), expiresAt: entry.expiresAt };
+      if (part === 0 || part === entry.amount) at++;
+    }
+    if (at === free.length) break;
+  }
+  return free.filter((entry) => entry.amount > 0);
+}
+
+/** Returns the sum of `expirableParts`. */
+export const expirable = (credit: Credit, held: HeldCredit, now: number): Nano =>
+  sum(expirableParts(credit, held, now));
 
 /** Returns the balance at `now` without expired credit; holds are not subtracted (contract section 3). */
-export const balanceAt = (credit: Credit, held: Nano, now: number): Nano =>
+export const balanceAt = (credit: Credit, held: HeldCredit, now: number): Nano =>
   minus(bookBalance(credit), expirable(credit, held, now));
 
 /**
  * Returns what a new hold, transfer or fee may take at `now`: the balance without holds. It may be negative.
  */
-export const availableAt = (credit: Credit, held: Nano, now: number): Nano =>
-  minus(balanceAt(credit, held, now), held);
+export const availableAt = (credit: Credit, held: HeldCredit, now: number): Nano =>
+  minus(balanceAt(credit, held, now), held.heldCost);
 
 /** Returns balance plus overdraft, capped at the largest exact amount. */
 export const withOverdraft = (balance: Nano, xCredit: Nano): Nano =>
@@ -117,16 +152,24 @@ export function spendingBreakdown(credit: Credit, amount: Nano): Entry[] {
   return spend({ entries: [...credit.entries], owed: credit.owed }, amount);
 }
 
-/** Removes due credit, the latest due entries first, since holds use the earliest. Throws if less is due. */
-export function expire(credit: Credit, amount: Nano, now: number): void {
-  let rest: number = amount;
-  const kept = credit.entries.filter((entry) => entry.expiresAt > now);
+/**
+ * Removes due credit: these parts of entries. Lines that were written before parts were recorded have none;
+ * theirs is the latest due credit. Throws if less is due.
+ */
+export function expire(credit: Credit, amount: Nano, now: number, parts?: readonly Entry[]): void {
   const dueEntries = credit.entries.filter((entry) => entry.expiresAt <= now);
-  for (let i = dueEntries.length - 1; i >= 0 && rest > 0; i--) {
+  const kept = credit.entries.filter((entry) => entry.expiresAt > now);
+  let rest: number = amount;
+  const remove = (i: number, most: number): void => {
     const entry = dueEntries[i]!;
-    const part = Math.min(entry.amount, rest);
+    const part = Math.min(entry.amount, most);
     rest -= part;
     dueEntries[i] = { amount: toNano(entry.amount - part), expiresAt: entry.expiresAt };
+  };
+  if (parts === undefined) for (let i = dueEntries.length - 1; i >= 0 && rest > 0; i--) remove(i, rest);
+  for (const part of parts ?? []) {
+    const i = dueEntries.findIndex((entry) => entry.expiresAt === part.expiresAt);
+    if (i >= 0) remove(i, part.amount);
   }
   assert(rest === 0, "more credit expires than is due");
   credit.entries = [...dueEntries.filter((entry) => entry.amount > 0), ...kept];

@@ -21,11 +21,11 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Publication, Turn } from "../../src/runtime/actor.ts";
-import { balanceAt, type Credit, spend } from "../credit.ts";
+import { balanceAt, type Credit, expire, spend } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
-import type { Nano } from "../money.ts";
+import { type Nano, negate } from "../money.ts";
 import { roomOf } from "./capacity.ts";
-import type { Account, AccountEvent, Profile } from "./state.ts";
+import type { Account, AccountEvent, Expire, Profile } from "./state.ts";
 
 /** Days until credit that came by AutoQuota expires. */
 const QUOTA_DAYS = 180;
@@ -49,17 +49,19 @@ export function topUp(state: Account, { keep }: TopUp, turn: Turn): Decision<Acc
 
 /**
  * Returns the quota request to write beside a charge that leaves `keep` or less; empty if one is open or none
- * is due.
+ * is due. `expired` are the lines that are written before the charge.
  */
 export function requestQuotaAfterCharge(
   state: Account,
   charge: { readonly id: string; readonly cost: Nano; readonly keep?: Nano },
   now: number,
+  expired: readonly Expire[],
 ): AccountEvent[] {
   if (charge.keep === undefined || state.profile?.autoQuota === 0 || now < state.quota.notBefore) return [];
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
+  for (const line of expired) expire(credit, negate(line.amount), now, line.parts);
   spend(credit, charge.cost);
-  if (balanceAt(credit, state.volatile.heldCost, now) > charge.keep) return [];
+  if (balanceAt(credit, state.volatile, now) > charge.keep) return [];
   return ask(state, `${charge.id}:quota`, charge.keep, now);
 }
 

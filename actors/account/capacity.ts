@@ -25,7 +25,7 @@ export function margins(state: Account, now: number): Margins | null {
   const { profile, credit, volatile } = state;
   if (profile === null) return null;
   if (isRoot(profile)) return { free: null, room: null };
-  return { free: availableAt(credit, volatile.heldCost, now), room: roomOf(state) };
+  return { free: availableAt(credit, volatile, now), room: roomOf(state) };
 }
 
 /** Returns the amount by which the balance may rise and stay exact, even if all credit in transit returns. */

@@ -6,7 +6,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { bookBalance, expirable } from "../credit.ts";
+import { bookBalance, expirableParts, type HeldCredit, type Reserved } from "../credit.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../rate-window.ts";
 import { requestQuotaAfterCharge } from "./auto-quota.ts";
@@ -43,8 +43,10 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     rememberCharged(state, facts.id, facts.idempotency, turn.now);
   }
   const { abandoned } = state.volatile;
-  const events: AccountEvent[] = [];
-  let balance = bookBalance(state.credit);
+  // Credit that had expired before this request was admitted must not pay for it.
+  const expired = isRoot(state.profile) ? [] : expireDue(state, turn, heldWithCharge(state, hold, facts));
+  const events: AccountEvent[] = [...expired];
+  let balance = expired.at(-1)?.balanceAfter ?? bookBalance(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
     balance = minus(balance, negate(facts.cost));
     events.push({
@@ -64,7 +66,7 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
       ...(abandoned.delete(facts.id) && { counted: true }),
     },
     ...alertAfter(state, facts.cost, turn.now),
-    ...requestQuotaAfterCharge(state, facts, turn.now),
+    ...requestQuotaAfterCharge(state, facts, turn.now, expired),
   );
   return { reply: {}, events };
 }
@@ -175,17 +177,32 @@ export function renew(
 
 /**
  * Returns the ledger line that removes expired credit which no hold needs; empty if there is none. The sweep
- * uses it, and every command that moves credit, before it does so.
+ * uses it, and every command that moves or spends credit, before it does so. `held` are the holds.
  */
-export function expireDue(state: Account, turn: Turn): readonly Expire[] {
-  const amount = expirable(state.credit, state.volatile.heldCost, turn.now);
-  if (amount === 0) return [];
+export function expireDue(state: Account, turn: Turn, held: HeldCredit = state.volatile): readonly Expire[] {
+  const parts = expirableParts(state.credit, held, turn.now);
+  if (parts.length === 0) return [];
+  const amount = parts.reduce((sum, part) => plus(sum, part.amount), ZERO);
   return [
     {
       type: "expire",
       id: `${turn.id}:expire`,
       amount: negate(amount),
       balanceAfter: minus(bookBalance(state.credit), amount),
+      parts,
     },
   ];
+}
+
+/**
+ * Returns the open holds with that of the request that is charged now, which has just been closed, or was
+ * lost. It covers what the request costs, however much it held.
+ */
+function heldWithCharge({ volatile }: Account, hold: Hold | null, facts: ChargeFacts): HeldCredit {
+  const cost = most(hold?.cost ?? ZERO, facts.cost);
+  const own: Reserved = { cost, admittedAt: hold?.admittedAt ?? facts.admittedAt };
+  return {
+    heldCost: plus(volatile.heldCost, cost),
+    holds: { values: () => [...volatile.holds.values(), own] },
+  };
 }

@@ -155,7 +155,7 @@ function emptying(state: Account, turn: Turn, paid: Nano): Emptying {
 function folded(state: Account, lines: Emptying["lines"], now: number): Credit {
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   for (const line of lines) {
-    if (line.type === "expire") expire(credit, negate(line.amount), now);
+    if (line.type === "expire") expire(credit, negate(line.amount), now, line.parts);
     else if (line.type === "delete_fee") spend(credit, negate(line.amount));
   }
   return credit;

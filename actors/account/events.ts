@@ -1,6 +1,7 @@
 // The events of an account: ledger lines, credit in transit, and lifecycle changes. Every ledger is replayed
 // from its first event, so new kinds may be added here, but the form of an existing kind must never change.
 
+import type { Entry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { MovedTerms } from "./lifecycle.ts";
@@ -16,8 +17,8 @@ export interface LedgerLine {
   readonly balanceAfter: Nano;
 }
 
-/** Removes expired credit from the balance. */
-export type Expire = { readonly type: "expire" } & LedgerLine;
+/** Removes expired credit from the balance. Old lines have no `parts`: they removed the latest due credit. */
+export type Expire = { readonly type: "expire"; readonly parts?: readonly Entry[] } & LedgerLine;
 
 /** How credit came to an account; a `grant` is credit that Root created. */
 export type Receipt = "grant" | "transfer_in" | "refund" | "auto_quota";

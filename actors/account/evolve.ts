@@ -91,7 +91,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       countRequest(state, event, at, 0);
       return;
     case "expire":
-      expire(state.credit, negate(event.amount), at);
+      expire(state.credit, negate(event.amount), at, event.parts);
       return;
     default:
       evolveLifecycle(state, event, at);

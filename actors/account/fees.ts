@@ -24,7 +24,7 @@ export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): De
   if (profile === null) return { refused: accountNotFound(state) };
   if (isRoot(profile)) return { reply: { paid: ZERO } };
   if (turn.done) return { reply: { paid: amount } };
-  const free = withOverdraft(availableAt(credit, volatile.heldCost, turn.now), profile.xCredit);
+  const free = withOverdraft(availableAt(credit, volatile, turn.now), profile.xCredit);
   if (free < amount) {
     const message = `This answer costs ${formatUsd(amount)} USD; ${formatUsd(free)} USD is free on this account. Recharge, or ask for less.`;
     return { refused: { code: "insufficient_balance", message } };

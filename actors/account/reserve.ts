@@ -44,7 +44,7 @@ export function reserve(
   if (isRoot(profile)) return { cost: need.cost, tokens };
 
   const { credit, volatile } = state;
-  const spendable = withOverdraft(balanceAt(credit, volatile.heldCost, now), profile.xCredit);
+  const spendable = withOverdraft(balanceAt(credit, volatile, now), profile.xCredit);
   if (spendable <= need.threshold) return insufficient(spendable, need.threshold);
 
   let cost = need.cost;
@@ -82,7 +82,7 @@ interface MoneyLimit {
 
 function moneyLimits(state: Account, profile: Profile, now: number): MoneyLimit[] {
   const held = state.volatile.heldCost;
-  const available = withOverdraft(availableAt(state.credit, held, now), profile.xCredit);
+  const available = withOverdraft(availableAt(state.credit, state.volatile, now), profile.xCredit);
   const limits: MoneyLimit[] = [
     {
       name: "balance",

@@ -130,7 +130,7 @@ export function startRefund(state: Account, input: StartRefund, turn: Turn): Dec
   if (profile.parent === null) {
     return { refused: { code: "not_ancestor", message: "Root has no parent to refund credit to." } };
   }
-  const available = availableAt(state.credit, state.volatile.heldCost, turn.now);
+  const available = availableAt(state.credit, state.volatile, turn.now);
   const refused =
     notPositive(input.amount) ??
     (input.amount > available ? lacking(input.amount, available) : null) ??
@@ -179,7 +179,7 @@ function unaffordable(
   now: number,
 ): Refusal | null {
   if (isRoot(parent)) return null;
-  const free = availableAt(state.credit, state.volatile.heldCost, now);
+  const free = availableAt(state.credit, state.volatile, now);
   if (affords({ free }, input.amount, input.keep)) return null;
   return {
     code: "insufficient_parent_balance",
@@ -208,7 +208,7 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
   // their expiry.
   const expired = expireDue(state, turn);
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
-  for (const line of expired) expire(credit, negate(line.amount), turn.now);
+  for (const line of expired) expire(credit, negate(line.amount), turn.now, line.parts);
   const taken = spendingBreakdown(credit, transfer.amount);
   return [
     ...expired,

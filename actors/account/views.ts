@@ -46,7 +46,7 @@ export function record(state: Account, now: number): AccountRecord | null {
     profile: state.profile,
     version: state.version,
     isOwner: isOwner(state.profile),
-    balance: balanceAt(state.credit, state.volatile.heldCost, now),
+    balance: balanceAt(state.credit, state.volatile, now),
     held: state.volatile.heldCost,
     creditUsed: state.creditUsed,
     chargeAmount: state.chargeAmount,

@@ -9,8 +9,10 @@ import {
   bookBalance,
   type Credit,
   expirable,
+  expirableParts,
   expire,
   grant,
+  type HeldCredit,
   nextExpiry,
   noCredit,
   pay,
@@ -99,15 +101,22 @@ describe("credit", () => {
   });
 });
 
+/** Holds by cost and the time of their admission. */
+const heldOf = (holds: readonly (readonly [cost: number, at: number])[]): HeldCredit => ({
+  heldCost: nano(holds.reduce((sum, [cost]) => sum + cost, 0)),
+  holds: { values: () => holds.map(([cost, admittedAt]) => ({ cost: nano(cost), admittedAt })) },
+});
+
 describe("expiry under holds", () => {
-  /** One coin a nano-dollar, sorted by expiry; holds stand on the earliest coins. */
+  /** One coin a nano-dollar, sorted by expiry. */
   const coinsOf = (credit: Credit): number[] =>
     credit.entries.flatMap(({ amount, expiresAt }) => new Array<number>(amount).fill(expiresAt));
 
   const entries = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 12 })), {
     maxLength: 8,
   });
-  const given = fc.record({ entries, owed: fc.nat(5), held: fc.nat(30), now: fc.nat(14) });
+  const holds = fc.array(fc.tuple(fc.nat(9), fc.nat(14)), { maxLength: 6 });
+  const given = fc.record({ entries, owed: fc.nat(5), holds, now: fc.nat(14) });
 
   function build({ entries, owed }: { entries: [number, number][]; owed: number }): Credit {
     const credit = noCredit();
@@ -120,23 +129,56 @@ describe("expiry under holds", () => {
     fc.assert(
       fc.property(given, (input) => {
         const credit = build(input);
-        const held = nano(input.held);
+        const held = heldOf(input.holds);
         const coins = coinsOf(credit);
-        const free = coins.slice(input.held);
-        const goes = free.filter((expiresAt) => expiresAt <= input.now).length;
+        // Each hold, in the order of admission, marks the earliest coins that were valid then.
+        const marked = new Set<number>();
+        for (const [cost, at] of [...input.holds].sort((a, b) => a[1] - b[1])) {
+          let need = cost;
+          for (const [i, expiresAt] of coins.entries()) {
+            if (need === 0 || expiresAt > input.now) break;
+            if (expiresAt <= at || marked.has(i)) continue;
+            marked.add(i);
+            need--;
+          }
+        }
+        const goes = coins.filter((expiresAt, i) => expiresAt <= input.now && !marked.has(i)).length;
         expect(expirable(credit, held, input.now)).toBe(nano(goes));
         expect(balanceAt(credit, held, input.now)).toBe(nano(coins.length - credit.owed - goes));
         expect(availableAt(credit, held, input.now)).toBe(
-          nano(coins.length - credit.owed - goes - input.held),
+          nano(coins.length - credit.owed - goes - held.heldCost),
         );
 
-        expire(credit, nano(goes), input.now);
-        const kept = [...coins.slice(0, input.held), ...free.filter((expiresAt) => expiresAt > input.now)];
+        expire(credit, nano(goes), input.now, expirableParts(credit, held, input.now));
+        const kept = coins.filter((expiresAt, i) => expiresAt > input.now || marked.has(i));
         expect(coinsOf(credit)).toEqual(kept);
         expect(expirable(credit, held, input.now)).toBe(ZERO);
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
+  });
+
+  test("a hold keeps nothing that had expired when it was admitted", () => {
+    const credit = creditOf([
+      [5, 100],
+      [5, 200],
+    ]);
+    expect(expirable(credit, heldOf([[3, 50]]), 300)).toBe(nano(7));
+    expect(expirable(credit, heldOf([[3, 100]]), 300)).toBe(nano(7));
+    expect(expirableParts(credit, heldOf([[3, 150]]), 300)).toEqual([
+      { amount: nano(5), expiresAt: 100 },
+      { amount: nano(2), expiresAt: 200 },
+    ]);
+    expect(expirable(credit, heldOf([[3, 200]]), 300)).toBe(nano(10));
+  });
+
+  test("old lines without parts remove the latest due credit, as they did when they were written", () => {
+    const credit = creditOf([
+      [5, 100],
+      [5, 200],
+    ]);
+    expire(credit, nano(7), 300);
+    expect(credit).toEqual(creditOf([[3, 100]]));
   });
 
   test("any history of grants, spendings and expiries agrees with counting coins", () => {
@@ -163,7 +205,7 @@ describe("expiry under holds", () => {
             owed += Math.max(0, amount - coins.length);
             coins = coins.slice(amount);
           } else {
-            expire(credit, expirable(credit, ZERO, now), now);
+            expire(credit, expirable(credit, heldOf([]), now), now, expirableParts(credit, heldOf([]), now));
             coins = coins.filter((expiresAt) => expiresAt > now);
           }
           expect(coinsOf(credit)).toEqual(coins);

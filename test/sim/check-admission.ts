@@ -116,7 +116,7 @@ function moneyRule(
   if (profile.parent === null) return input.cost;
   const { oracle } = model;
   const held = holds.reduce((sum, hold) => sum + hold.cost, 0);
-  const balance = oracle.balance - duePart(oracle, held, now);
+  const balance = oracle.balance - duePart(oracle, holds, now);
   if (balance + profile.xCredit <= input.threshold) return "insufficient_balance";
   const date = new Date(now).toISOString();
   const rests: [string, number][] = [["insufficient_balance", balance + profile.xCredit - held]];

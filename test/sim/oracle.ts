@@ -115,6 +115,17 @@ export function add(oracle: Oracle, event: AccountEvent, at: number): void {
       return;
     case "expire": {
       let rest = -event.amount;
+      for (const part of event.parts ?? []) {
+        let missing = part.amount as number;
+        for (const entry of oracle.entries) {
+          if (entry.expiresAt !== part.expiresAt || entry.expiresAt > at) continue;
+          const taken = Math.min(missing, entry.amount);
+          entry.amount -= taken;
+          missing -= taken;
+        }
+        if (missing > 0) throw new Error("credit expires that is not due");
+        rest -= part.amount;
+      }
       const due = oracle.entries.filter((entry) => entry.expiresAt <= at).reverse();
       for (const entry of due) {
         const part = Math.min(rest, entry.amount);
@@ -131,10 +142,26 @@ export function addCommit(oracle: Oracle, commit: Commit): void {
   for (const { at, e } of commit.events) add(oracle, e as AccountEvent, at);
 }
 
-/** The part of the balance that is due and that no hold stands on. */
-export function duePart(oracle: Oracle, held: number, now: number): number {
-  const due = oracle.entries.reduce((sum, entry) => (entry.expiresAt <= now ? sum + entry.amount : sum), 0);
-  return Math.max(0, due - held);
+/**
+ * The part of the balance that is due and that no hold stands on: who was admitted first chooses first, the earliest
+ * credit that was valid then.
+ */
+export function duePart(
+  oracle: Oracle,
+  holds: readonly { readonly cost: number; readonly at: number }[],
+  now: number,
+): number {
+  const due = oracle.entries.filter((entry) => entry.expiresAt <= now).map((entry) => ({ ...entry }));
+  for (const hold of [...holds].sort((a, b) => a.at - b.at)) {
+    let need = hold.cost;
+    for (const entry of due) {
+      if (entry.expiresAt <= hold.at) continue;
+      const part = Math.min(need, entry.amount);
+      entry.amount -= part;
+      need -= part;
+    }
+  }
+  return due.reduce((sum, entry) => sum + entry.amount, 0);
 }
 
 /** Cost of the days whose name starts with this: a day, or a month. */

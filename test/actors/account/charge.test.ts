@@ -80,6 +80,59 @@ describe("a charge", () => {
     one.charge({ cost: usd(6) });
     expect(recordOf(one).credits).toEqual([{ amount: usd(4), expiresAt: NOON + 9_000 }]);
   });
+
+  describe("of an account whose credit expires meanwhile", () => {
+    const LATER = NOON + 86_400_000;
+    const expiring = () =>
+      living({
+        credit: [
+          { amount: usd(5), expiresAt: NOON + 1_000 },
+          { amount: usd(5), expiresAt: LATER },
+        ],
+      });
+
+    test("takes none of what had expired before its request was admitted", () => {
+      const one = expiring();
+      one.now = NOON + 2_000;
+      one.admit({ id: "r1", cost: usd(1) });
+      expect(one.charge({ id: "r1", cost: usd(1), admittedAt: one.now }).events).toMatchObject([
+        {
+          type: "expire",
+          amount: usd(-5),
+          balanceAfter: usd(5),
+          parts: [{ amount: usd(5), expiresAt: NOON + 1_000 }],
+        },
+        { type: "charge", balanceAfter: usd(4) },
+      ]);
+      expect(one.state.credit.entries).toEqual([{ amount: usd(4), expiresAt: LATER }]);
+    });
+
+    test.each([["with its hold"], ["though its hold is lost"]])(
+      "takes what was valid when its request was admitted, %s",
+      (how) => {
+        const one = expiring();
+        if (how === "with its hold") one.admit({ id: "r1", cost: usd(1) });
+        one.now = NOON + 2_000;
+        const { events } = one.charge({ id: "r1", cost: usd(2), admittedAt: NOON });
+        expect(events).toMatchObject([
+          { type: "expire", amount: usd(-3), balanceAfter: usd(7) },
+          { type: "charge", balanceAfter: usd(5) },
+        ]);
+        expect(one.state.credit.entries).toEqual([{ amount: usd(5), expiresAt: LATER }]);
+      },
+    );
+
+    test("leaves what another request still needs", () => {
+      const one = expiring();
+      one.admit({ id: "a", cost: usd(3) });
+      one.now = NOON + 2_000;
+      one.admit({ id: "b", cost: usd(1) });
+      expect(one.charge({ id: "b", cost: usd(1), admittedAt: one.now }).events).toMatchObject([
+        { type: "expire", amount: usd(-2), balanceAfter: usd(8) },
+        { type: "charge", balanceAfter: usd(7) },
+      ]);
+    });
+  });
 });
 
 describe("a cancellation", () => {
