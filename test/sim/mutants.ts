@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
         const rev = await inTime(clock, limits.callMs, write);
         if (rev !== null) return { row, rev };`,
     to: "return { row, rev: found.rev };",
-    options: cluster,
+    options: { nodes: 3, cluster: { kind: false, asleep: 0, freezeEveryMs: 8_000, freezeMs: 9_000 } },
     seeds: 80,
   },
   {
