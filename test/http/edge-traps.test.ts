@@ -2,11 +2,12 @@
 // repeat gets, and what an error says. Two rigs: the whole service, and one endpoint of a family that is made here.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Type } from "@sinclair/typebox";
+import { Kind, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type AppParts, routesOf } from "../../src/http/app.ts";
 import { errorHandler } from "../../src/http/error-handler.ts";
 import { createAdminIdempotency } from "../../src/http/idempotency.ts";
+import { rawAnswer } from "../../src/http/json-stream.ts";
 import { type ManagementParts, management } from "../../src/http/management.ts";
 import { answerOf, optionalBody } from "../../src/http/schemas.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
@@ -120,6 +121,15 @@ describe("through the service", () => {
   });
 });
 
+/** Sends a piece, and then fails. */
+const breakingStream = (): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode("a piece"));
+      controller.error(new Error("broken"));
+    },
+  });
+
 describe("one endpoint", () => {
   const account = { profile: { id: 7, parent: 1 }, isOwner: true };
 
@@ -153,6 +163,10 @@ describe("one endpoint", () => {
         ),
         response: answerOf(Type.Object({ done: Type.Boolean() })),
       })
+      .get("/x-stream", () => rawAnswer<string>(breakingStream()), {
+        access: { role: "any", scope: "read", audit: null },
+        response: answerOf(Type.String()),
+      })
       .delete("/x-news", async ({ body }) => ({ body: body === undefined }), {
         access: { role: "any", scope: "manage", audit: null },
       });
@@ -165,7 +179,7 @@ describe("one endpoint", () => {
       const answer = await app.handle(new Request("http://x.example/x-news", init));
       return { status: answer.status, headers: answer.headers, body: await answer.text() };
     };
-    return { send, log, written };
+    return { send, log, written, app, family };
   }
 
   test("a repeat has the headers of the first answer too, but an id of its own", async () => {
@@ -210,6 +224,42 @@ describe("one endpoint", () => {
   test.each(["{", "[[".repeat(400)])("a body without a schema is not even read: %p", async (body) => {
     const { send } = rig(() => ({ done: true }));
     expect(await send(body, null, "DELETE")).toMatchObject({ status: 200, body: '{"body":true}' });
+  });
+
+  test("a stream that fails midway breaks off: its client does not take it for complete", async () => {
+    const { app } = rig(() => ({ done: true }));
+    const headers = { authorization: "Bearer sk-x" };
+    const answer = await app.handle(new Request("http://x.example/x-stream", { headers }));
+    expect(answer.status).toBe(200);
+    expect(await answer.text().catch((error) => error.message)).toBe("broken");
+  });
+
+  test("the compiler refuses an answer that does not fit its schema, and a role that there is not", () => {
+    const { family } = rig(() => ({ done: true }));
+    const response = answerOf(Type.Object({ done: Type.Boolean() }));
+    const access = { role: "any", scope: "read", audit: null } as const;
+    family.get("/a", () => ({ done: true }), { access, response });
+    // @ts-expect-error: the answer is no boolean
+    family.get("/b", () => ({ done: 1 }), { access, response });
+    // @ts-expect-error: there is no such role
+    family.get("/c", () => ({ done: true }), { access: { ...access, role: "admin" }, response });
+    expect(family.routes.length).toBeGreaterThan(3);
+  });
+
+  test("no body has a plain string: Elysia cannot describe an object there whose toString is no function", () => {
+    const strings = (schema: TSchema, at: string): string[] => [
+      ...(schema[Kind] === "String" ? [at] : []),
+      ...Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, one]) =>
+        strings(one, `${at}.${name}`),
+      ),
+      ...(schema.items === undefined ? [] : strings(schema.items, `${at}[]`)),
+    ];
+    const found = routesOf({} as AppParts).flatMap(({ method, path, hooks }) =>
+      hooks.body === undefined || (path.startsWith("/v1/") && path !== "/v1/quote")
+        ? []
+        : strings(hooks.body, `${method} ${path}`),
+    );
+    expect(found).toEqual([]);
   });
 
   test("families of different parts stay apart", async () => {

@@ -12,17 +12,14 @@ import { operation } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ExplainParts, explained } from "./explain.ts";
 import { infoShape, liveShape, shortStatusShape, statusShape } from "./info.ts";
-import { ledgerOf } from "./ledger.ts";
+import { DescendantLedgerQuerySchema, LedgerQuerySchema, LedgerSchema, ledgerOf } from "./ledger.ts";
 import { logsOf } from "./logs.ts";
 import { pricedModels } from "./models.ts";
 import {
   DescendantExplainQuerySchema,
-  DescendantLedgerQuerySchema,
   ExplainQuerySchema,
   ExplainSchema,
   InfoSchema,
-  LedgerQuerySchema,
-  LedgerSchema,
   LiveSchema,
   LogsQuerySchema,
   LogsSchema,
