@@ -474,7 +474,6 @@ const SMALL_FILES: readonly string[] = [
   "src/dialect/payload/parse-payload.ts",
   "src/dialect/responses/responses.ts",
   "src/gateway/metering/token-worker.ts",
-  "src/http/dashboard/ledger.ts",
   "src/http/gateway/stream-body.ts",
   "src/store/sqlite/writer-worker.ts",
 ];

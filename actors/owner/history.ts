@@ -35,11 +35,11 @@ export function changesBetween(before: OwnerConfig, after: OwnerConfig): ConfigR
     (field) => field !== "version" && !same(before[field], after[field]),
   );
   return Object.fromEntries(
-    fields.map((field) => [field, { before: told(before, field), after: told(after, field) }]),
+    fields.map((field) => [field, { before: shownValue(before, field), after: shownValue(after, field) }]),
   );
 }
 
-const told = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
+const shownValue = (config: OwnerConfig, field: keyof OwnerConfig): unknown =>
   field === "emailPass" ? config.emailPass !== null : config[field];
 
 /** Accumulates the change that reverts a configuration to an older version. */

@@ -46,7 +46,7 @@ export interface KeyTested {
 
 interface Parts {
   readonly system: ActorSystem<Protocol>;
-  readonly replicas: Pick<ConfigCache, "config">;
+  readonly configs: Pick<ConfigCache, "config">;
   readonly vault: SecretVault;
   readonly upstream: Upstream;
   readonly clock: Clock;
@@ -66,12 +66,12 @@ const OWNERS_MAX = 4;
  * being tested or too many tests run.
  */
 export function testKeys(parts: Parts): (test: KeyTest) => Promise<KeyTested> {
-  const { system, replicas, clock } = parts;
+  const { system, configs, clock } = parts;
   const running = new Map<ProviderKeyId, AccountId>();
 
   return async ({ owner, id, model: named, requestId }) => {
     const key = await system.ask(actorRef.keyPool(owner), "read", { id });
-    const model = named ?? (await modelToTest(replicas, owner, key, clock.wall()));
+    const model = named ?? (await modelToTest(configs, owner, key, clock.wall()));
     if (model === null) throw new RefusedError(NO_MODEL);
     if (running.has(id)) throw busy("This key is being tested at this moment.");
     const own = [...running.values()].filter((one) => one === owner).length;

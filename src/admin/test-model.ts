@@ -19,14 +19,14 @@ interface Candidate {
 
 /** Returns the model to test a key with; null when none is known. `now` is wall-clock milliseconds. */
 export async function modelToTest(
-  replicas: Pick<ConfigCache, "config">,
+  configs: Pick<ConfigCache, "config">,
   owner: AccountId,
   key: ProviderKey,
   now: number,
 ): Promise<string | null> {
   const deployed = typeOf(key.config) === "cloud_a" ? firstExact(key.config.model_mapping ?? {}) : null;
   if (deployed !== null) return deployed;
-  const { config, prices } = await replicas.config(owner);
+  const { config, prices } = await configs.config(owner);
   const prefixes = findProvider(new URL(key.provider).hostname)?.prefixes ?? [];
   const isItsOwn = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
   const written = [...Object.keys(config.levelMapper), ...prices.named].filter((name) => !name.includes("*"));

@@ -44,17 +44,17 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   const random = realRandom(clock);
   const log = createLog({ ...settings, logLevel: "warn" });
   const { signal } = new AbortController();
-  const patience: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, report: () => {} };
-  await assertThere(settings, patience);
-  const ground =
+  const retry: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, report: () => {} };
+  await assertThere(settings, retry);
+  const infrastructure =
     settings.natsUrl === null
-      ? await openInfrastructure({ ...patience, settings, random, name: "command", closing })
-      : await visit(settings, settings.natsUrl, patience, random, closing);
-  const { store, bus, placement } = ground;
+      ? await openInfrastructure({ ...retry, settings, random, name: "command", closing })
+      : await visit(settings, settings.natsUrl, retry, random, closing);
+  const { store, bus, placement } = infrastructure;
   if (settings.allowClockOffset) closing.defer(await offset.follow({ registry: store, bus, log }));
   const system = createSystem<Protocol>({ store, bus, clock, random, placement, behaviors, log });
   closing.defer(() => system.drain(5_000));
-  await ended(patience, "shards are being placed", system.start()).catch((error) => {
+  await ended(retry, "shards are being placed", system.start()).catch((error) => {
     throw asSetting(error);
   });
   const result = await work({ system, store, clock, random });

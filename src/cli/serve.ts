@@ -29,7 +29,7 @@ export async function serve(settings: Settings): Promise<void> {
     throw error;
   }
   if (start.signal.aborted) await end(service, log);
-  for (const line of told(settings, service)) console.log(line);
+  for (const line of startupLines(settings, service)) console.log(line);
 }
 
 async function end(service: Service, log: Log): Promise<never> {
@@ -44,7 +44,7 @@ async function end(service: Service, log: Log): Promise<never> {
   process.exit(0);
 }
 
-function told({ storeUrl, natsUrl, rootKey }: Settings, service: Service): string[] {
+function startupLines({ storeUrl, natsUrl, rootKey }: Settings, service: Service): string[] {
   const lines = [`arborgate serves on ${service.url}`];
   if (service.adminUrl !== service.url) lines.push(`administration on ${service.adminUrl}`);
   if (natsUrl !== null) lines.push(`node ${service.name} of the cluster on ${shownAddress(natsUrl)}`);

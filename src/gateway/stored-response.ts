@@ -108,7 +108,7 @@ async function admit(
   id: string,
 ): Promise<{ readonly place: Place; readonly admitted: Admitted }> {
   for (let tries = 1; ; tries++) {
-    const accountContext = await parts.configs.lineage(account);
+    const accountContext = await parts.configs.accountContext(account);
     const { profile, version } = accountContext.account;
     // The account decides key, flags and IP before this refusal.
     const place = await find(parts, request, accountContext).catch((error) => {

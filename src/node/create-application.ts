@@ -34,22 +34,22 @@ export interface ApplicationParts extends Core {
   /** The movable business clock; null when the settings do not allow it to move. */
   readonly movableClock: AppParts["movableClock"];
   /** Returns why this node should get no requests; null when it should. */
-  readonly standing: () => string | null;
+  readonly localReason: () => string | null;
 }
 
 /** Builds the parts that `createApp` needs. */
 export function applicationParts(given: ApplicationParts): AppParts {
-  const { settings, system, store, clock, random, log, placement, standing } = given;
+  const { settings, system, store, clock, random, log, placement, localReason } = given;
   const { parts: gateway, guard, vault } = given.gateway;
   const { identify, configs, upstream, failedRequests, storedObjects } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ replicas: configs, recent: failedRequests },
+    ...{ configs, failedRequests },
     ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
-    readiness: createReadiness({ system, store, localReason: standing }),
+    readiness: createReadiness({ system, store, localReason }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
     auditLog: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },
@@ -66,7 +66,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
-    testKey: testKeys({ system, replicas: configs, vault, upstream, clock }),
+    testKey: testKeys({ system, configs, vault, upstream, clock }),
     nextNewsId: numbers(store, "news"),
     gateway: createGateway(gateway),
     recall: createStoredResponse(gateway),

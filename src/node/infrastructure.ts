@@ -34,7 +34,7 @@ export interface Infrastructure {
    */
   readonly advance: (watermark: number) => void;
   /** Health of this node as a member; null outside a cluster. */
-  readonly fitness: NodeHealth | null;
+  readonly health: NodeHealth | null;
 }
 
 /** What opening the infrastructure needs; `name` is the node's. */
@@ -74,7 +74,7 @@ function solo({ name, log }: InfrastructureParts, store: Store): Infrastructure 
     void placement
       .advance(watermark)
       .catch((error) => log("warn", "watermark_failed", { error: String(error) }));
-  return { store, bus: memoryBus(), placement, advance, tableVersion: () => 0, fitness: null };
+  return { store, bus: memoryBus(), placement, advance, tableVersion: () => 0, health: null };
 }
 
 /**
@@ -88,7 +88,7 @@ function alone(parts: InfrastructureParts, store: Store): Infrastructure {
   return {
     ...{ store, bus, placement, advance: placement.advance },
     tableVersion: () => placement.table().version,
-    fitness: null,
+    health: null,
   };
 }
 
@@ -98,13 +98,13 @@ async function cluster(parts: InfrastructureParts, store: Store, url: string): P
   log("info", "line_opens", { at: shownAddress(url), cluster: words });
   const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after }));
   closing.defer(() => bus.close());
-  const fitness = createNodeHealth({ store, connected: bus.connected, clock, log });
-  closing.defer(() => fitness.stop());
-  await opened(parts, "MongoDB", fitness.measure);
-  const { fit } = fitness;
+  const health = createNodeHealth({ store, connected: bus.connected, clock, log });
+  closing.defer(() => health.stop());
+  await opened(parts, "MongoDB", health.measure);
+  const { fit } = health;
   const placement = createClusterPlacement({ registry: store, bus, clock, random, log, name, fit });
   return {
-    ...{ store, bus, placement, advance: placement.advance, fitness },
+    ...{ store, bus, placement, advance: placement.advance, health },
     tableVersion: () => placement.table().version,
   };
 }

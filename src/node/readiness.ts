@@ -26,24 +26,24 @@ export const upByNow =
 export interface ReadinessCheckParts {
   readonly placement: Pick<Placement, "placed" | "members" | "node">;
   readonly connected: () => boolean;
-  readonly fitness: Pick<NodeHealth, "skewMs" | "isStoreUnresponsive"> | null;
+  readonly health: Pick<NodeHealth, "skewMs" | "isStoreUnresponsive"> | null;
   readonly leaving: () => boolean;
 }
 
 /** Creates a check that returns why this node should get no requests; null when it should. */
 export function createReadinessCheck(parts: ReadinessCheckParts): () => string | null {
-  const { placement, connected, fitness, leaving } = parts;
+  const { placement, connected, health, leaving } = parts;
   // A node with a wrong clock stays out only if another node can serve. If all clocks are equally wrong, the
   // nodes agree and continue.
   const othersAreFit = () => othersUp(placement);
   const reasons: readonly (readonly [holds: () => boolean, reason: () => string])[] = [
     [leaving, () => "the process is stopping"],
     [() => !connected(), () => "NATS cannot be reached"],
-    [() => fitness?.isStoreUnresponsive() ?? false, () => "the store answers nothing that requests need"],
+    [() => health?.isStoreUnresponsive() ?? false, () => "the store answers nothing that requests need"],
     [() => !placement.placed(), () => "not every shard has an owner that is known to live"],
     [
-      () => Math.abs(fitness?.skewMs() ?? 0) > CLOCK_SKEW_MS_MAX && othersAreFit(),
-      () => `the clock is ${Math.round(fitness!.skewMs())} ms from the store's`,
+      () => Math.abs(health?.skewMs() ?? 0) > CLOCK_SKEW_MS_MAX && othersAreFit(),
+      () => `the clock is ${Math.round(health!.skewMs())} ms from the store's`,
     ],
   ];
   return () => reasons.find(([holds]) => holds())?.[1]() ?? null;

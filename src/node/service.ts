@@ -71,14 +71,14 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   if (isMongodb(settings.storeUrl)) front.listen();
   // Leases and the clock check use the machine's clock: a moved business clock must not look like a frozen or
   // wrong one.
-  const patience: StartupRetry = { clock: machine, log, signal, ms: START_MS, report: front.waits };
-  const ground = await openInfrastructure({ ...patience, settings, random, name, closing });
-  const { store, bus, placement, fitness } = ground;
+  const retry: StartupRetry = { clock: machine, log, signal, ms: START_MS, report: front.waits };
+  const infrastructure = await openInfrastructure({ ...retry, settings, random, name, closing });
+  const { store, bus, placement, health } = infrastructure;
   front.listen();
   const movable = settings.allowClockOffset ? { registry: store, bus } : null;
   if (movable !== null) {
     const following = offset.follow({ ...movable, log });
-    closing.defer(await ended(patience, "the clock's offset is being read", following));
+    closing.defer(await ended(retry, "the clock's offset is being read", following));
   }
 
   const figures = createGauges();
@@ -88,11 +88,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     figures: figures.all,
     saved(watermark) {
       age.saved(watermark);
-      ground.advance(watermark);
+      infrastructure.advance(watermark);
     },
   });
   closing.defer(() => system.drain(DRAIN_MS));
-  await ended(patience, "shards are being placed", system.start()).catch((error) => {
+  await ended(retry, "shards are being placed", system.start()).catch((error) => {
     throw asSetting(error);
   });
 
@@ -104,11 +104,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.register("keysInFlight", chooser.allInFlight);
   figures.register("watermarkAgeMs", age.ms);
-  figures.register("tableVersion", ground.tableVersion);
-  const standing = createReadinessCheck({
+  figures.register("tableVersion", infrastructure.tableVersion);
+  const localReason = createReadinessCheck({
     placement,
     connected: bus.connected,
-    fitness,
+    health,
     leaving: front.isLeaving,
   });
   const movableClock = movable && {
@@ -116,7 +116,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
   };
   const parts = applicationParts({
-    ...{ ...core, gateway, placement, standing, movableClock },
+    ...{ ...core, gateway, placement, localReason, movableClock },
     addresses: front.addresses,
   });
   const everything = createApp(parts, "all");
@@ -124,9 +124,9 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
 
   // The last step that may fail: a start that failed later would lose the key that it did not show.
   const founding = createRootAccount({ system, store, clock, random, chosen: settings.rootKey });
-  const rootKey = await ended(patience, "Root is being founded", founding);
+  const rootKey = await ended(retry, "Root is being founded", founding);
   closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.auditLog, figures }));
-  front.open({ service, administration: everything }, () => fitness?.isIsolated() ?? false);
+  front.open({ service, administration: everything }, () => health?.isIsolated() ?? false);
 
   const opened = closing.move();
   return {

@@ -31,12 +31,12 @@ export interface StartupRetry {
  * when the time is over, and at once for errors that waiting cannot resolve; StartCancelledError on the
  * signal.
  */
-export async function opened<T>(patience: StartupRetry, what: string, open: () => Promise<T>): Promise<T> {
-  const { clock, log, report } = patience;
-  const until = clock.mono() + patience.ms;
+export async function opened<T>(retry: StartupRetry, what: string, open: () => Promise<T>): Promise<T> {
+  const { clock, log, report } = retry;
+  const until = clock.mono() + retry.ms;
   for (;;) {
     try {
-      const result = await orCalledOff(patience.signal, open());
+      const result = await orCalledOff(retry.signal, open());
       report(null);
       return result;
     } catch (error) {
@@ -47,7 +47,7 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
       if (clock.mono() + PAUSE_MS >= until) throw new BadSetting(message);
       report(`${what} cannot be reached`);
       log("warn", "start_waits", { for: what, error: message });
-      await orCalledOff(patience.signal, sleep(clock, PAUSE_MS));
+      await orCalledOff(retry.signal, sleep(clock, PAUSE_MS));
     }
   }
 }
@@ -56,14 +56,14 @@ export async function opened<T>(patience: StartupRetry, what: string, open: () =
  * Awaits `work`, and logs and reports it while it lasts. Throws BadSetting when it takes too long,
  * StartCancelledError on the signal.
  */
-export async function ended<T>(patience: StartupRetry, waiting: string, work: Promise<T>): Promise<T> {
-  const { clock, log, report, signal } = patience;
+export async function ended<T>(retry: StartupRetry, waiting: string, work: Promise<T>): Promise<T> {
+  const { clock, log, report, signal } = retry;
   report(waiting);
   const late = Promise.withResolvers<never>();
   const begunMs = clock.mono();
   let cancel = clock.after(REPORT_MS, function repeat() {
     const ms = clock.mono() - begunMs;
-    if (ms >= patience.ms)
+    if (ms >= retry.ms)
       return late.reject(new BadSetting(`given up after ${Math.round(ms / 1_000)} s: ${waiting}`));
     log("info", "start_waits", { for: waiting, ms: Math.round(ms) });
     cancel = clock.after(REPORT_MS, repeat);

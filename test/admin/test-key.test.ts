@@ -56,8 +56,8 @@ function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: P
       return keyOf(id, keys);
     },
   } as unknown as ActorSystem<Protocol>;
-  const replicas = { config: async () => configOf({}) };
-  const tests = testKeys({ system, replicas, vault, upstream, clock });
+  const configs = { config: async () => configOf({}) };
+  const tests = testKeys({ system, configs, vault, upstream, clock });
   const run = (id = 1, owner = OWNER) =>
     tests({ owner, id: id as ProviderKeyId, model: "m", requestId: "r" });
   return { run, clock, sent };

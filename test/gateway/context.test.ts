@@ -21,8 +21,8 @@ import { RequestLifetime } from "../../src/gateway/request-lifetime.ts";
 import type { UpstreamFailureResult, UpstreamHead } from "../../src/upstream/upstream.ts";
 import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
+import { accountContextOf } from "./account-context-samples.ts";
 import { viewOf } from "./level-samples.ts";
-import { lineageOf } from "./lineage-samples.ts";
 import { ANYWHERE } from "./request-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
@@ -108,7 +108,7 @@ interface Case {
 /** Runs one request. Returns how it came out, and how its hold ended. */
 async function run({ stream = false, provider, ...over }: Case) {
   const ended: string[] = [];
-  const accountContext = lineageOf({
+  const accountContext = accountContextOf({
     config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
   });
   let admissions = 0;
@@ -116,7 +116,11 @@ async function run({ stream = false, provider, ...over }: Case) {
     clock: manualClock(),
     system: { lagMs: () => 0, subscribe: () => () => undefined, onStale: () => () => undefined },
     identify: Object.assign(() => ({ account: ACCOUNT, keyHash: KEY }), { forget: () => undefined }),
-    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]), acceptProfile: () => undefined },
+    configs: {
+      accountContext: () => accountContext,
+      level: () => viewOf(0, [1]),
+      acceptProfile: () => undefined,
+    },
     levelReporter: { succeeded: () => undefined, failed: async () => undefined },
     settlement: {
       async admit() {

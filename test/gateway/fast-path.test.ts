@@ -13,8 +13,8 @@ import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
 import type { UpstreamHead } from "../../src/upstream/upstream.ts";
 import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
+import { accountContextOf } from "./account-context-samples.ts";
 import { viewOf } from "./level-samples.ts";
-import { lineageOf } from "./lineage-samples.ts";
 import { ANYWHERE } from "./request-samples.ts";
 
 const ANSWER = JSON.stringify({
@@ -44,7 +44,7 @@ function countHops(): { stop(): number } {
 
 /** Runs one request with warm caches. Returns the hops from its body to the provider, of which admission takes one. */
 async function hopsToProvider(): Promise<number> {
-  const accountContext = lineageOf({
+  const accountContext = accountContextOf({
     config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
   });
   let counting: ReturnType<typeof countHops> | null = null;
@@ -53,7 +53,7 @@ async function hopsToProvider(): Promise<number> {
     clock: manualClock(),
     system: { lagMs: () => 0, subscribe: () => () => undefined, onStale: () => () => undefined },
     identify: () => ({ account: 7 as AccountId, keyHash: KEY }),
-    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    configs: { accountContext: () => accountContext, level: () => viewOf(0, [1]) },
     levelReporter: { succeeded: () => undefined },
     settlement: {
       admit: async () => ADMITTED,

@@ -13,7 +13,7 @@ function recalledAt(lagMs: number) {
     system: { lagMs: () => lagMs },
     lagMostMs: 1_000,
     identify: Object.assign(async () => ({ account: 7, keyHash: "h" }), { forget: () => undefined }),
-    configs: { lineage: () => Promise.reject(new Error("past the door")) },
+    configs: { accountContext: () => Promise.reject(new Error("past the door")) },
     settlement: { cancel: () => undefined },
   } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({

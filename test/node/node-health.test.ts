@@ -13,7 +13,7 @@ let answersAside: boolean;
 /** How long the store's answer is on its way, there and back alike. */
 let wayMs: number;
 let log: string[];
-let fitness: NodeHealth;
+let health: NodeHealth;
 beforeEach(() => {
   clock = manualClock();
   [line, aheadMs, answersAside, wayMs, log] = [true, 0, false, 0, []];
@@ -29,7 +29,7 @@ beforeEach(() => {
     read: async () => (answersAside ? null : new Promise<never>(() => {})),
   };
   const connected = () => line;
-  fitness = createNodeHealth({ store, connected, clock, log: (_level, event) => void log.push(event) });
+  health = createNodeHealth({ store, connected, clock, log: (_level, event) => void log.push(event) });
 });
 
 describe("the clock", () => {
@@ -41,45 +41,45 @@ describe("the clock", () => {
     [-2_001, false],
   ])("%i ms from the store's: fit is %p", async (ms, fit) => {
     aheadMs = ms;
-    await fitness.measure();
-    expect(fitness.fit()).toBe(fit);
-    expect(fitness.skewMs()).toBe(-ms || 0);
+    await health.measure();
+    expect(health.fit()).toBe(fit);
+    expect(health.skewMs()).toBe(-ms || 0);
   });
 
   test("half of the way there and back is allowed for", async () => {
     wayMs = 400;
     aheadMs = 2_300;
-    const measured = fitness.measure();
+    const measured = health.measure();
     await clock.advance(800);
     await measured;
-    expect(fitness.skewMs()).toBe(-1_900);
-    expect(fitness.fit()).toBe(true);
+    expect(health.skewMs()).toBe(-1_900);
+    expect(health.fit()).toBe(true);
   });
 
   test("is measured again and again, and told of when it turns wrong or right", async () => {
     aheadMs = 10_000;
     await clock.advance(1_000);
-    expect(fitness.fit()).toBe(false);
+    expect(health.fit()).toBe(false);
     await clock.advance(5_000);
     aheadMs = 0;
     await clock.advance(1_000);
-    expect(fitness.fit()).toBe(true);
+    expect(health.fit()).toBe(true);
     expect(log).toEqual(["clock_wrong", "clock_right"]);
   });
 
   test("a store that says nothing leaves the verdict as it was", async () => {
     aheadMs = 10_000;
-    await fitness.measure();
+    await health.measure();
     aheadMs = null;
     await clock.advance(20_000);
-    expect(fitness.fit()).toBe(false);
+    expect(health.fit()).toBe(false);
   });
 });
 
 describe("the line", () => {
   test("a node without one is unfit at once", () => {
     line = false;
-    expect(fitness.fit()).toBe(false);
+    expect(health.fit()).toBe(false);
   });
 
   test("is told of when it breaks and when it is back", async () => {
@@ -95,18 +95,18 @@ describe("a store that does not answer what is served with", () => {
   test("and answers what leases hang on, for some seconds: the node is unfit, until it does", async () => {
     [aheadMs, answersAside] = [null, true];
     await clock.advance(5_000);
-    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
+    expect([health.fit(), health.isStoreUnresponsive()]).toEqual([true, false]);
     await clock.advance(4_000);
-    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([false, true]);
+    expect([health.fit(), health.isStoreUnresponsive()]).toEqual([false, true]);
     aheadMs = 0;
     await clock.advance(4_000);
-    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
+    expect([health.fit(), health.isStoreUnresponsive()]).toEqual([true, false]);
   });
 
   test("nor anything else: it is away, and who holds a lease keeps what it has", async () => {
     aheadMs = null;
     await clock.advance(60_000);
-    expect([fitness.fit(), fitness.isStoreUnresponsive()]).toEqual([true, false]);
+    expect([health.fit(), health.isStoreUnresponsive()]).toEqual([true, false]);
   });
 
   test("after it was away for all: the seconds count from when the leases are answered again", async () => {
@@ -114,7 +114,7 @@ describe("a store that does not answer what is served with", () => {
     await clock.advance(60_000);
     answersAside = true;
     await clock.advance(3_500);
-    expect(fitness.fit()).toBe(true);
+    expect(health.fit()).toBe(true);
   });
 });
 
@@ -126,25 +126,25 @@ describe("cut off", () => {
   ])("%s", async (_, up, ahead, cutOff) => {
     [line, aheadMs] = [up, ahead];
     await clock.advance(8_000);
-    expect(fitness.isIsolated()).toBe(cutOff);
+    expect(health.isIsolated()).toBe(cutOff);
   });
 
   test("not before the store has been silent for a while, and no longer once one of them is heard", async () => {
     [line, aheadMs] = [false, null];
     await clock.advance(3_000);
-    expect(fitness.isIsolated()).toBe(false);
+    expect(health.isIsolated()).toBe(false);
     await clock.advance(1_000);
-    expect(fitness.isIsolated()).toBe(true);
+    expect(health.isIsolated()).toBe(true);
     aheadMs = 0;
     await clock.advance(4_000);
-    expect(fitness.isIsolated()).toBe(false);
+    expect(health.isIsolated()).toBe(false);
   });
 });
 
 test("stopped, it measures no more", async () => {
-  fitness.stop();
+  health.stop();
   aheadMs = 10_000;
   await clock.advance(60_000);
-  expect(fitness.skewMs()).toBe(0);
+  expect(health.skewMs()).toBe(0);
   expect(clock.waiting).toBe(0);
 });

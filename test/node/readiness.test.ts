@@ -20,7 +20,7 @@ function standing(wrong: {
   return createReadinessCheck({
     placement: { placed: () => placed, members: () => members, node: () => "a#1" },
     connected: () => line,
-    fitness: { skewMs: () => skewMs, isStoreUnresponsive: () => deaf },
+    health: { skewMs: () => skewMs, isStoreUnresponsive: () => deaf },
     leaving: () => leaving,
   })();
 }

@@ -25,13 +25,13 @@ export async function checkCopies(parts: {
 
   async function changed(id: KnownAccount["id"], at: SimNode): Promise<void> {
     // At hand everywhere, so that only news can make it another.
-    await Promise.all(nodes.map(async ({ replicas }) => replicas?.lineage(id)));
+    await Promise.all(nodes.map(async ({ configs }) => configs?.accountContext(id)));
     const change = { softLimit: toNano(1 + (id % 7)) };
     await at.system.ask(actorRef.account(id), "update", { change, parent: null, by: ROOT });
     const { version } = await at.system.ask(actorRef.account(id), "profile", {});
     await sleep(world, NEWS_MS);
-    for (const { name, replicas } of nodes) {
-      const copy = await replicas?.lineage(id);
+    for (const { name, configs } of nodes) {
+      const copy = await configs?.accountContext(id);
       if (copy !== undefined && copy.account.version < version) {
         trace.violate(
           "15 copies",

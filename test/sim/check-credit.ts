@@ -82,8 +82,8 @@ class CreditCheck {
     const before = this.#lines("auto_quota");
     await this.#give(parent, toNano(amount - Math.min(0, free)));
     const { profile } = await system.ask(actorRef.account(this.#id), "profile", {});
-    const lineage = { account: { profile }, config: { config: { userMinBalance: ZERO } } };
-    await autoQuota.lifts(lineage as unknown as AccountContext, POOR);
+    const accountContext = { account: { profile }, config: { config: { userMinBalance: ZERO } } };
+    await autoQuota.topUpAfter(accountContext as unknown as AccountContext, POOR);
     this.#count("quotas tried");
     if (this.#lines("auto_quota") > before) return true;
     const left = (await this.#margins(parent)).free ?? 0;

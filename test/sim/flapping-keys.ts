@@ -64,8 +64,8 @@ export function createFlappingKeys(parts: {
     const log = (_: string, event: string) => {
       isLost ||= event === "report_failed";
     };
-    const { system, clock, replicas } = node;
-    const level = (of: AccountId, which: number) => replicas?.level(of, which);
+    const { system, clock, configs } = node;
+    const level = (of: AccountId, which: number) => configs?.level(of, which);
     const reports = createLevelReporter({
       system,
       clock,
@@ -76,7 +76,7 @@ export function createFlappingKeys(parts: {
     });
     let inRow = 0;
     for (let i = 0; i < ATTEMPTS && node.alive(); i++) {
-      const view = (await replicas?.loadLevel(owner, FLAPPING_LEVEL)) ?? (await viewOf(owner));
+      const view = (await configs?.loadLevel(owner, FLAPPING_LEVEL)) ?? (await viewOf(owner));
       const key = view.keys.find((one) => one.id === id);
       if (key === undefined) return false;
       const attempted = { owner, key, view, model: "small", startedAt: clock.wall() };

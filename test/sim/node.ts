@@ -40,7 +40,7 @@ export interface SimNode {
   readonly clock: ProcessClock;
   readonly random: Random;
   /** What it keeps of others' actors; null: it is alone. */
-  readonly replicas: ConfigCache | null;
+  readonly configs: ConfigCache | null;
   /** Its line to the other nodes; null: it is alone. */
   readonly line: SimLine | null;
   /** The store hears nothing of it, nor it of the store, until this virtual ms. */
@@ -232,7 +232,7 @@ export function startNode(parts: NodeParts): SimNode {
     store,
     clock,
     random,
-    replicas: member && createConfigCache({ system, clock }),
+    configs: member && createConfigCache({ system, clock }),
     line: bus,
     cutStore(untilMs) {
       cutUntil = untilMs;

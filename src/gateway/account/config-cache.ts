@@ -59,7 +59,7 @@ export interface ConfigCache {
    * this. Throws `RefusedError` (`invalid_api_key`) when the account or an ancestor is being deleted or does
    * not exist.
    */
-  lineage(id: AccountId): AccountContext | Promise<AccountContext>;
+  accountContext(id: AccountId): AccountContext | Promise<AccountContext>;
   /** Stores a newer profile that the account has sent, for example with a refusal. */
   acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void;
   /** Returns a configuration that is at most `CONFIG_MS` old. */
@@ -171,7 +171,7 @@ class NodeConfigCache implements ConfigCache {
     });
   }
 
-  lineage(id: AccountId): AccountContext | Promise<AccountContext> {
+  accountContext(id: AccountId): AccountContext | Promise<AccountContext> {
     return this.cachedContext(id) ?? this.loadContext(id);
   }
 

@@ -99,7 +99,7 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
   const { id, caller } = input;
   let toppedUp = false;
   for (let tries = 1; ; ) {
-    const cached = configs.lineage(caller.account);
+    const cached = configs.accountContext(caller.account);
     const accountContext = cached instanceof Promise ? await cached : cached;
     const built = buildAdmissionRequest(parts, input, accountContext);
     const { question, route, estimate, size } = built instanceof Promise ? await built : built;
@@ -108,7 +108,7 @@ export async function admission(parts: AdmissionParts, input: AdmissionInput): P
       const reply = settlement.admit(caller.account, { id, ...question }, { id });
       admitted = reply instanceof Promise ? await reply : reply;
     } catch (error) {
-      if (toppedUp || !(await parts.autoQuota.lifts(accountContext, error))) throw error;
+      if (toppedUp || !(await parts.autoQuota.topUpAfter(accountContext, error))) throw error;
       toppedUp = true;
       continue;
     }
@@ -294,7 +294,7 @@ async function admissionAt(
   configs.acceptProfile(caller.account, admitted.stale);
   // The profile has changed while the request ran, so the new profile decides whether the candidate is
   // allowed.
-  const accountContext = await configs.lineage(caller.account);
+  const accountContext = await configs.accountContext(caller.account);
   const level = (level: number) => configs.level(accountContext.owner, level);
   const { path, meter } = endpoint;
   const { model } = candidate;

@@ -22,7 +22,7 @@ export interface AutoQuota {
    * Returns whether admission should be retried after this refusal: true when the parent was asked and has
    * answered, or takes longer than a second.
    */
-  lifts(accountContext: AccountContext, error: unknown): Promise<boolean>;
+  topUpAfter(accountContext: AccountContext, error: unknown): Promise<boolean>;
 }
 
 interface Parts {
@@ -46,7 +46,7 @@ class TopUps implements AutoQuota {
     this.#parents = new ParentReadings(parts);
   }
 
-  async lifts(
+  async topUpAfter(
     { account: { profile }, config: { config } }: AccountContext,
     error: unknown,
   ): Promise<boolean> {

@@ -78,7 +78,7 @@ export async function dryRun(
   const { account } = sample.caller;
   const input = { ...sample, endpoint, idempotency: null };
   for (let tries = 1; ; tries++) {
-    const accountContext = await parts.configs.lineage(account);
+    const accountContext = await parts.configs.accountContext(account);
     const found = await dryRunOnce(parts, input, accountContext);
     if (!("stale" in found)) return found;
     acceptFreshProfile(parts.configs, account, found, tries);

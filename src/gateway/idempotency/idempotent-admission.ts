@@ -140,7 +140,7 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
         const granted = await admitOrWait(input, lifetime);
         // A request that runs was checked while it was routed. A kept answer is not given when the account is
         // being deleted.
-        if ("body" in granted) await configs.lineage(caller.account);
+        if ("body" in granted) await configs.accountContext(caller.account);
         runs = "admitted" in granted;
         return granted;
       } finally {

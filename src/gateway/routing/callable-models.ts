@@ -27,7 +27,7 @@ export interface CallableModel {
 
 /** The services that the list needs. */
 export interface CallableParts {
-  readonly replicas: ConfigCache;
+  readonly configs: ConfigCache;
   readonly upstream: Pick<Upstream, "address">;
   readonly clock: Clock;
 }
@@ -45,8 +45,8 @@ const PLACES = GATEWAY_ENDPOINTS.filter(({ meter }) => !meter.free);
  * Throws `RefusedError` when the account does not exist.
  */
 export async function callableModels(parts: CallableParts, account: AccountId): Promise<CallableModel[]> {
-  const { replicas: configs, clock } = parts;
-  const accountContext = await configs.lineage(account);
+  const { configs, clock } = parts;
+  const accountContext = await configs.accountContext(account);
   const found: CallableModel[] = [];
   const turn = turnsOf(clock);
   for (const name of namesFor(accountContext)) {
@@ -78,12 +78,12 @@ export async function callableModel(
   account: AccountId,
   name: string,
 ): Promise<CallableModel | null> {
-  return callable(parts, await parts.replicas.lineage(account), name, () => null);
+  return callable(parts, await parts.configs.accountContext(account), name, () => null);
 }
 
 /** A refusal other than for the path or the price is the same at every endpoint, so it ends the search. */
 async function callable(
-  { replicas: configs, upstream }: Omit<CallableParts, "clock">,
+  { configs, upstream }: Omit<CallableParts, "clock">,
   accountContext: AccountContext,
   name: string,
   turn: Turn,

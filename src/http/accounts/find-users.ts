@@ -122,8 +122,8 @@ async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promi
 }
 
 /** Synchronous where the configurations above the account are cached: in a list they are, after the first of a tree. */
-function shapeOf({ replicas }: UsersParts, one: Shown): AccountShape | Promise<AccountShape> {
-  const maps = replicas.maps(one.profile);
+function shapeOf({ configs }: UsersParts, one: Shown): AccountShape | Promise<AccountShape> {
+  const maps = configs.maps(one.profile);
   return maps instanceof Promise ? maps.then((found) => accountShape(one, found)) : accountShape(one, maps);
 }
 

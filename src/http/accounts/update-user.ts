@@ -180,8 +180,8 @@ async function adjust({ parts, caller, profile, body, command }: Order): Promise
   await parts.system.ask(actorRef.account(profile.id), "adjust", input, { id, bornAt: command.bornAt });
 }
 
-const shapeOf = async ({ replicas }: UsersParts, record: AccountRecord) =>
-  accountShape(record, await replicas.maps(record.profile));
+const shapeOf = async ({ configs }: UsersParts, record: AccountRecord) =>
+  accountShape(record, await configs.maps(record.profile));
 
 /** What else changes with a field. */
 const BESIDE: Partial<Record<AccountField, "Balance" | "DNA">> = {

@@ -12,7 +12,7 @@ import { wrong } from "./user-lists.ts";
 /** What the endpoints of accounts need. */
 export interface UsersParts extends ManagementParts {
   readonly store: Store;
-  readonly replicas: ConfigCache;
+  readonly configs: ConfigCache;
   readonly createAccount: (creation: Creation) => Promise<Created>;
 }
 
@@ -25,10 +25,10 @@ export const nano = (usd: number, field: string): Nano =>
 
 /** Returns what an account must keep when it gives credit: its Owner's UserMinBalance, and nothing for Root, which mints it. */
 export async function minimumBalance(
-  { replicas }: Pick<UsersParts, "replicas">,
+  { configs }: Pick<UsersParts, "configs">,
   giver: Profile,
 ): Promise<Nano> {
   if (isRoot(giver)) return ZERO;
-  const { config } = await replicas.lineage(giver.id);
+  const { config } = await configs.accountContext(giver.id);
   return config.config.userMinBalance;
 }

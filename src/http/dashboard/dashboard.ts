@@ -30,7 +30,7 @@ import {
 
 /** What the dashboard needs. */
 export interface DashboardParts extends ManagementParts, CallableParts, ExplainParts {
-  readonly replicas: ConfigCache;
+  readonly configs: ConfigCache;
 }
 
 const READS = { role: "any", scope: "read", audit: null } as const;
@@ -42,7 +42,7 @@ export const dashboard = (parts: DashboardParts) =>
     .get(
       "/dashboard/status",
       async ({ call: { caller } }) => {
-        const { config } = await parts.replicas.lineage(caller.profile.id);
+        const { config } = await parts.configs.accountContext(caller.profile.id);
         return statusShape(caller, toUsd(config.config.userApiBalance));
       },
       { access: READS, query: NoQuerySchema, response: StatusSchema, detail: STATUS_DETAIL },
@@ -55,17 +55,17 @@ export const dashboard = (parts: DashboardParts) =>
     })
     .get(
       "/dashboard/info",
-      async ({ call: { caller } }) => infoShape(caller, await parts.replicas.maps(caller.profile)),
+      async ({ call: { caller } }) => infoShape(caller, await parts.configs.maps(caller.profile)),
       info("getInfo"),
     )
     .get(
       "/dashboard/x-user-info",
-      async ({ call: { caller } }) => infoShape(caller, await parts.replicas.maps(caller.profile)),
+      async ({ call: { caller } }) => infoShape(caller, await parts.configs.maps(caller.profile)),
       info("getUserInfo"),
     )
     .get(
       "/dashboard/live",
-      async ({ call: { caller } }) => liveShape(caller, await parts.replicas.maps(caller.profile)),
+      async ({ call: { caller } }) => liveShape(caller, await parts.configs.maps(caller.profile)),
       { access: READS, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
     )
     .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {

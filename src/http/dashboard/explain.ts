@@ -18,7 +18,7 @@ import type { ExplainSchema } from "./schemas.ts";
 /** What explanations need. */
 export interface ExplainParts extends DryRunParts {
   readonly store: Store;
-  readonly recent: FailedRequestLog;
+  readonly failedRequests: FailedRequestLog;
 }
 
 /** What is to be explained. */
@@ -77,7 +77,7 @@ async function ofRequest(
   const { id } = of.profile;
   const charged = await chargedRequest(parts.store, id, request);
   if (charged !== null) return chargedShape(charged, showsKeys);
-  const [failed] = parts.recent.find(id, request);
+  const [failed] = parts.failedRequests.find(id, request);
   if (failed !== undefined) return failedShape(failed, showsKeys);
   throw new RefusedError({
     code: "not_found",

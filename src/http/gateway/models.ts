@@ -37,7 +37,7 @@ export const models = (parts: ModelsParts) =>
       "/v1/models",
       async ({ call: { caller, request }, query }) => {
         const { id } = caller.profile;
-        await assertPathOpen(parts.replicas, id, "/v1/models");
+        await assertPathOpen(parts.configs, id, "/v1/models");
         const callable = await callableModels(parts, id);
         return isMessagesStyle(request) ? messagesList(callable, query) : chatList(callable);
       },
@@ -59,7 +59,7 @@ export const models = (parts: ModelsParts) =>
       "/v1/models/*",
       async ({ call: { caller, request }, params }) => {
         const name = decoded(params["*"]);
-        await assertPathOpen(parts.replicas, caller.profile.id, `/v1/models/${name}`);
+        await assertPathOpen(parts.configs, caller.profile.id, `/v1/models/${name}`);
         const model = await modelNamed(parts, caller.profile.id, name);
         return isMessagesStyle(request) ? messagesEntry(model) : chatEntry(model);
       },
@@ -81,8 +81,8 @@ export const models = (parts: ModelsParts) =>
 /** Whether the client is an SDK of the messages style. */
 const isMessagesStyle = (request: Request): boolean => request.headers.has("anthropic-version");
 
-async function assertPathOpen(replicas: ConfigCache, account: AccountId, path: string): Promise<void> {
-  const closed = pathClosed(await replicas.lineage(account), path);
+async function assertPathOpen(configs: ConfigCache, account: AccountId, path: string): Promise<void> {
+  const closed = pathClosed(await configs.accountContext(account), path);
   if (closed !== null) throw new RefusedError(closed);
 }
 

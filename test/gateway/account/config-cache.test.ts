@@ -61,7 +61,7 @@ function rig() {
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
-  const replicas = createConfigCache({ system, clock });
+  const configs = createConfigCache({ system, clock });
   const publish = (topic: string, body: unknown) => {
     for (const [pattern, handle] of listeners)
       if (topic.startsWith(pattern.slice(0, -1))) handle(topic, body);
@@ -83,26 +83,26 @@ function rig() {
   answers.set("level/2.4", viewOf(1, 1));
   /** News about these actors may have been missed. */
   const miss = (...names: string[]) => missed((actor) => names.includes(actorName(actor)));
-  return { clock, asked, answers, replicas, publish, publishChange, miss };
+  return { clock, asked, answers, configs, publish, publishChange, miss };
 }
 
 describe("a accountContext", () => {
   test("is the account, its ancestors below Root from the nearest on, and the Owner's configuration", async () => {
-    const { replicas } = rig();
-    const accountContext = await replicas.lineage(id(8));
+    const { configs } = rig();
+    const accountContext = await configs.accountContext(id(8));
     expect(accountContext.account.profile.id).toBe(id(8));
     expect(accountContext.ancestors.map(({ profile }) => profile.id)).toEqual([7, 2].map(id));
     expect([accountContext.owner, accountContext.config.config.version]).toEqual([id(2), 1]);
   });
 
   test("of an Owner has no ancestors", async () => {
-    const accountContext = await rig().replicas.lineage(id(2));
+    const accountContext = await rig().configs.accountContext(id(2));
     expect([accountContext.ancestors, accountContext.owner]).toEqual([[], id(2)]);
   });
 
   test("is read once in five seconds", async () => {
-    const { replicas, asked, clock } = rig();
-    for (let i = 0; i < 3; i++) await replicas.lineage(id(8));
+    const { configs, asked, clock } = rig();
+    for (let i = 0; i < 3; i++) await configs.accountContext(id(8));
     expect(asked.sort()).toEqual([
       "account/2 profile",
       "account/7 profile",
@@ -111,17 +111,17 @@ describe("a accountContext", () => {
       "owner/2 read",
     ]);
     await clock.advance(5_001);
-    await replicas.lineage(id(8));
+    await configs.accountContext(id(8));
     expect(asked).toHaveLength(10);
   });
 
   test("has the profile that the account itself sent, and never an older one", async () => {
-    const { replicas } = rig();
-    await replicas.lineage(id(8));
+    const { configs } = rig();
+    await configs.accountContext(id(8));
     const fresh = profileOf({ id: id(8), dna: ".1.2.7.", name: "fresh" });
-    replicas.acceptProfile(id(8), { profile: fresh, version: 3 });
-    replicas.acceptProfile(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
-    const { account } = await replicas.lineage(id(8));
+    configs.acceptProfile(id(8), { profile: fresh, version: 3 });
+    configs.acceptProfile(id(8), { profile: { ...fresh, name: "older" }, version: 2 });
+    const { account } = await configs.accountContext(id(8));
     expect([account.profile.name, account.version]).toEqual(["fresh", 3]);
   });
 });
@@ -131,29 +131,29 @@ describe("an account that is published", () => {
     ({ profile: profileOf({ id: id(account), dna, ...over }), version, closing }) satisfies AccountChanged;
 
   test("is in force at once, for itself and for everybody below", async () => {
-    const { replicas, publish, asked } = rig();
-    await replicas.lineage(id(8));
+    const { configs, publish, asked } = rig();
+    await configs.accountContext(id(8));
     const before = asked.length;
     publish("account.7", newsOf(7, ".1.2.", { allowModels: ["gpt-4o"] }));
     publish("account.8", newsOf(8, ".1.2.7.", { rates: 3 }));
-    const { account, ancestors } = await replicas.lineage(id(8));
+    const { account, ancestors } = await configs.accountContext(id(8));
     expect([account.profile.rates, ancestors[0]!.profile.allowModels]).toEqual([3, ["gpt-4o"]]);
     expect(asked).toHaveLength(before);
   });
 
   test("is not overtaken by older news", async () => {
-    const { replicas, publish } = rig();
+    const { configs, publish } = rig();
     publish("account.7", newsOf(7, ".1.2.", { rates: 3 }, 5));
     publish("account.7", newsOf(7, ".1.2.", { rates: 2 }, 4));
-    expect((await replicas.lineage(id(8))).ancestors[0]!.profile.rates).toBe(3);
+    expect((await configs.accountContext(id(8))).ancestors[0]!.profile.rates).toBe(3);
   });
 
   test("has the ancestors of its new place after a move", async () => {
-    const { replicas, publish, answers } = rig();
-    await replicas.lineage(id(8));
+    const { configs, publish, answers } = rig();
+    await configs.accountContext(id(8));
     answers.set("account/9", { profile: profileOf({ id: id(9), dna: ".1.2." }), version: 1, closing: false });
     publish("account.8", newsOf(8, ".1.2.9.", {}));
-    expect((await replicas.lineage(id(8))).ancestors.map(({ profile }) => profile.id)).toEqual(
+    expect((await configs.accountContext(id(8))).ancestors.map(({ profile }) => profile.id)).toEqual(
       [9, 2].map(id),
     );
   });
@@ -168,13 +168,13 @@ const laidOn = (cascade: Cascade<string>, pattern: string, value: string | null,
   addCascade(cascade, { clear: false, changes: [{ pattern, value }] }, { at, root });
 
 describe("the maps of a accountContext", () => {
-  const mapper = async ({ replicas }: ReturnType<typeof rig>, account = 8) =>
-    (await replicas.lineage(id(account))).maps.modelMapper;
+  const mapper = async ({ configs }: ReturnType<typeof rig>, account = 8) =>
+    (await configs.accountContext(id(account))).maps.modelMapper;
 
   test("are the account's own, the very same object, where nothing is laid on it", async () => {
     const bench = rig();
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "b" } });
-    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
+    bench.configs.acceptProfile(id(8), { profile, version: 2 });
     expect((await mapper(bench)).all()).toBe(profile.modelMapper);
   });
 
@@ -201,12 +201,12 @@ describe("the maps of a accountContext", () => {
     const bench = rig();
     bench.publish("owner.2", laying("a", "of-owner", 2));
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { c: "own" } });
-    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
-    const first = await bench.replicas.lineage(id(8));
-    expect((await bench.replicas.lineage(id(8))).maps).toBe(first.maps);
+    bench.configs.acceptProfile(id(8), { profile, version: 2 });
+    const first = await bench.configs.accountContext(id(8));
+    expect((await bench.configs.accountContext(id(8))).maps).toBe(first.maps);
     bench.publish("owner.2", laying("a", "other", 3));
     expect((await mapper(bench)).all()).toEqual({ c: "own", a: "other" });
-    bench.replicas.acceptProfile(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
+    bench.configs.acceptProfile(id(8), { profile: { ...profile, modelMapper: {} }, version: 3 });
     expect((await mapper(bench)).all()).toEqual({ a: "other" });
     bench.publish("owner.1", laying("b", "of-root", 2));
     expect((await mapper(bench)).all()).toEqual({ a: "other", b: "of-root" });
@@ -219,9 +219,9 @@ describe("the maps of a accountContext", () => {
     bench.publish("owner.2", laying("a", "old", 9));
     const stamps = { modelMapper: { a: { owner: id(2), config: 9, root: 1 } }, modelLimits: {} };
     const profile = profileOf({ id: id(8), dna: ".1.2.7.", modelMapper: { a: "own" }, stamps });
-    bench.replicas.acceptProfile(id(8), { profile, version: 2 });
+    bench.configs.acceptProfile(id(8), { profile, version: 2 });
     expect((await mapper(bench)).all()).toEqual({ a: "own" });
-    bench.replicas.acceptProfile(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
+    bench.configs.acceptProfile(id(8), { profile: { ...profile, dna: ".1.3." }, version: 3 });
     expect((await mapper(bench)).all()).toEqual({ a: "new" });
   });
 });
@@ -231,19 +231,19 @@ describe("the maps of a profile at hand, as a list has it", () => {
     profileOf({ id: id(account), dna, parent: id(parent) });
 
   test("ask for the configurations of a tree once, and are there at once from then on", async () => {
-    const { replicas, asked, answers } = rig();
+    const { configs, asked, answers } = rig();
     answers.set("owner/2", laying("a", "of-owner", 2));
-    const first = replicas.maps(row(11, ".1.2.", 2));
+    const first = configs.maps(row(11, ".1.2.", 2));
     expect(first).toBeInstanceOf(Promise);
     expect((await first).modelMapper.all()).toEqual({ a: "of-owner" });
-    const next = replicas.maps(row(12, ".1.2.", 2));
+    const next = configs.maps(row(12, ".1.2.", 2));
     expect(next).not.toBeInstanceOf(Promise);
     expect(asked.sort()).toEqual(["owner/1 read", "owner/2 read"]);
   });
 
   test("of Owners wake no Owner", async () => {
-    const { replicas, asked } = rig();
-    for (const owner of [2, 3, 4]) await replicas.maps(row(owner, ".1.", 1));
+    const { configs, asked } = rig();
+    for (const owner of [2, 3, 4]) await configs.maps(row(owner, ".1.", 1));
     expect(asked).toEqual(["owner/1 read"]);
   });
 });
@@ -263,61 +263,61 @@ describe("a accountContext in which somebody closes", () => {
     ["its parent", 7, ".1.2."],
     ["its Owner", 2, ".1."],
   ])("is nobody's: %s", async (_who, account, dna) => {
-    const { replicas, publish } = rig();
-    await replicas.lineage(id(8));
+    const { configs, publish } = rig();
+    await configs.accountContext(id(8));
     const profile = profileOf({ id: id(account), dna });
     publish(`account.${account}`, { profile, version: 2, closing: true } satisfies AccountChanged);
-    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+    expect(await refusalOf(() => configs.accountContext(id(8)))).toBe("invalid_api_key");
   });
 
   test("is nobody's when it is read anew, too", async () => {
-    const { replicas, answers } = rig();
+    const { configs, answers } = rig();
     answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2." }), version: 2, closing: true });
-    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+    expect(await refusalOf(() => configs.accountContext(id(8)))).toBe("invalid_api_key");
   });
 
   test("stays nobody's when a running request brings the same profile along", async () => {
-    const { replicas, publish } = rig();
-    await replicas.lineage(id(8));
+    const { configs, publish } = rig();
+    await configs.accountContext(id(8));
     const profile = profileOf({ id: id(7), dna: ".1.2." });
     publish("account.7", { profile, version: 2, closing: true } satisfies AccountChanged);
-    replicas.acceptProfile(id(7), { profile, version: 2 });
-    expect(await refusalOf(() => replicas.lineage(id(8)))).toBe("invalid_api_key");
+    configs.acceptProfile(id(7), { profile, version: 2 });
+    expect(await refusalOf(() => configs.accountContext(id(8)))).toBe("invalid_api_key");
   });
 
   test("does not touch who is beside or above", async () => {
-    const { replicas, publish } = rig();
-    await replicas.lineage(id(8));
+    const { configs, publish } = rig();
+    await configs.accountContext(id(8));
     publish("account.8", { profile: profileOf({ id: id(8), dna: ".1.2.7." }), version: 2, closing: true });
-    expect(await refusalOf(() => replicas.lineage(id(7)))).toBe("there");
+    expect(await refusalOf(() => configs.accountContext(id(7)))).toBe("there");
   });
 });
 
 describe("an Owner's configuration", () => {
   test("that is published is in force at once; an older one is not", async () => {
-    const { replicas, publish } = rig();
-    expect((await replicas.config(id(2))).config.version).toBe(1);
+    const { configs, publish } = rig();
+    expect((await configs.config(id(2))).config.version).toBe(1);
     publish(ownerTopic(2 as AccountId), configOf(3, { modelMapper: { a: "b" } }));
-    expect((await replicas.config(id(2))).config).toMatchObject({ version: 3, modelMapper: { a: "b" } });
+    expect((await configs.config(id(2))).config).toMatchObject({ version: 3, modelMapper: { a: "b" } });
     publish(ownerTopic(2 as AccountId), configOf(2));
-    expect((await replicas.config(id(2))).config.version).toBe(3);
+    expect((await configs.config(id(2))).config.version).toBe(3);
   });
 
   test("brings its own prices, compiled once for each override", async () => {
-    const { replicas, publish } = rig();
+    const { configs, publish } = rig();
     const pricing = { ChatPricing: { mine: { InputText: 1, OutputText: 2 } } };
-    expect((await replicas.config(id(2))).prices.find("mine", ["ChatPricing"])).toBeNull();
+    expect((await configs.config(id(2))).prices.find("mine", ["ChatPricing"])).toBeNull();
     publish("owner.2", configOf(2, { pricing }));
-    const { prices } = await replicas.config(id(2));
+    const { prices } = await configs.config(id(2));
     expect(prices.find("mine", ["ChatPricing"])?.price).toMatchObject({ InputText: 1 });
     publish("owner.2", configOf(3, { pricing, modelMapper: { a: "b" } }));
-    expect((await replicas.config(id(2))).prices).toBe(prices);
+    expect((await configs.config(id(2))).prices).toBe(prices);
   });
 
   test("of one Owner is not another's", async () => {
-    const { replicas, publish } = rig();
+    const { configs, publish } = rig();
     publish("owner.22", configOf(9));
-    expect((await replicas.config(id(2))).config.version).toBe(1);
+    expect((await configs.config(id(2))).config.version).toBe(1);
   });
 });
 
@@ -325,73 +325,73 @@ describe("a configuration of which the publication was lost", () => {
   const reads = ({ asked }: ReturnType<typeof rig>) => asked.filter((one) => one === "owner/2 read").length;
 
   test("is in force after a second for whoever asks seldom", async () => {
-    const { replicas, answers, clock } = rig();
-    await replicas.lineage(id(8));
+    const { configs, answers, clock } = rig();
+    await configs.accountContext(id(8));
     for (const version of [2, 3]) {
       answers.set("owner/2", configOf(version));
       await clock.advance(1_001);
-      expect((await replicas.lineage(id(8))).config.config.version).toBe(version);
+      expect((await configs.accountContext(id(8))).config.config.version).toBe(version);
     }
   });
 
   test("is in force within a second for whoever asks often, who never waits and reads it seldom", async () => {
     const bench = rig();
-    const { replicas, answers, clock } = bench;
-    await replicas.lineage(id(8));
+    const { configs, answers, clock } = bench;
+    await configs.accountContext(id(8));
     answers.set("owner/2", configOf(2));
     answers.set("owner/1", laying("b", "of-root", 2));
     for (let ms = 0; ms < 1_000; ms += 20) {
       await clock.advance(20);
-      expect(replicas.lineage(id(8))).not.toBeInstanceOf(Promise);
+      expect(configs.accountContext(id(8))).not.toBeInstanceOf(Promise);
     }
-    const { config, maps } = await replicas.lineage(id(8));
+    const { config, maps } = await configs.accountContext(id(8));
     expect([config.config.version, maps.modelMapper.all()]).toEqual([2, { b: "of-root" }]);
     expect(reads(bench)).toBeWithin(2, 4);
   });
 
   test("is read by nobody for an Owner that is idle", async () => {
     const bench = rig();
-    await bench.replicas.lineage(id(8));
+    await bench.configs.accountContext(id(8));
     await bench.clock.advance(3_600_000);
     expect([reads(bench), bench.clock.waiting]).toEqual([1, 0]);
   });
 
   test("counts from when it was asked for, not from when the answer came", async () => {
     const bench = rig();
-    const { replicas, answers, clock } = bench;
+    const { configs, answers, clock } = bench;
     const slow = Promise.withResolvers<OwnerConfig>();
     answers.set("owner/2", slow.promise);
-    const first = replicas.config(id(2));
+    const first = configs.config(id(2));
     await clock.advance(900);
     slow.resolve(configOf(1));
     await first;
     answers.set("owner/2", configOf(2));
     await clock.advance(101);
-    expect((await replicas.config(id(2))).config.version).toBe(2);
+    expect((await configs.config(id(2))).config.version).toBe(2);
   });
 
   test("whose Owner cannot be read is the former one for the rest of its second, and then an error", async () => {
-    const { replicas, answers, clock } = rig();
-    await replicas.config(id(2));
+    const { configs, answers, clock } = rig();
+    await configs.config(id(2));
     const cutOff = Promise.reject(new Error("cut off"));
     cutOff.catch(() => {});
     answers.set("owner/2", cutOff);
     await clock.advance(900);
-    expect((await replicas.config(id(2))).config.version).toBe(1);
+    expect((await configs.config(id(2))).config.version).toBe(1);
     await clock.advance(200);
-    await expect(replicas.config(id(2))).rejects.toThrow("cut off");
+    await expect(configs.config(id(2))).rejects.toThrow("cut off");
     answers.set("owner/2", configOf(2));
-    expect((await replicas.config(id(2))).config.version).toBe(2);
+    expect((await configs.config(id(2))).config.version).toBe(2);
   });
 
   test("keeps all that was made of it where it is the same version", async () => {
-    const { replicas, answers, clock } = rig();
+    const { configs, answers, clock } = rig();
     const pricing = { ChatPricing: { mine: { InputText: 1 } } };
     answers.set("owner/2", configOf(2, { pricing }));
-    const before = await replicas.lineage(id(8));
+    const before = await configs.accountContext(id(8));
     answers.set("owner/2", structuredClone(configOf(2, { pricing })));
     await clock.advance(1_001);
-    const after = await replicas.lineage(id(8));
+    const after = await configs.accountContext(id(8));
     expect(after.config.config).toBe(before.config.config);
     expect(after.config.prices).toBe(before.config.prices);
     expect(after.maps).toBe(before.maps);
@@ -400,19 +400,19 @@ describe("a configuration of which the publication was lost", () => {
 
 describe("a Level", () => {
   test("is unknown until it was loaded, and loaded once by all who ask together", async () => {
-    const { replicas, asked } = rig();
-    expect(replicas.level(id(2), 4)).toBeUndefined();
-    await Promise.all([replicas.loadLevel(id(2), 4), replicas.loadLevel(id(2), 4)]);
+    const { configs, asked } = rig();
+    expect(configs.level(id(2), 4)).toBeUndefined();
+    await Promise.all([configs.loadLevel(id(2), 4), configs.loadLevel(id(2), 4)]);
     expect(asked).toEqual(["level/2.4 view"]);
-    expect(replicas.level(id(2), 4)).toEqual(viewOf(1, 1));
+    expect(configs.level(id(2), 4)).toEqual(viewOf(1, 1));
   });
 
   test("that is published is in force at once; an older view is not", async () => {
-    const { replicas, publish } = rig();
+    const { configs, publish } = rig();
     publish("level.2.4", viewOf(5, 1, 2));
     publish("level.2.4", viewOf(4, 1));
-    expect(replicas.level(id(2), 4)?.version).toBe(5);
-    expect((await replicas.loadLevel(id(2), 4)).version).toBe(5);
+    expect(configs.level(id(2), 4)?.version).toBe(5);
+    expect((await configs.loadLevel(id(2), 4)).version).toBe(5);
   });
 
   describe("of which there is news without the keys", () => {
@@ -422,75 +422,75 @@ describe("a Level", () => {
     };
 
     test("keeps its keys and takes everything else, when the news is about these keys", async () => {
-      const { replicas, publish } = rig();
-      const { keys } = await replicas.loadLevel(id(2), 4);
+      const { configs, publish } = rig();
+      const { keys } = await configs.loadLevel(id(2), 4);
       publish("level.2.4", newsOf(9, 1));
-      expect(replicas.level(id(2), 4)).toEqual({ ...viewOf(9), members: 1, switchedUntil: 9, keys });
-      expect(replicas.level(id(2), 4)?.keys).toBe(keys);
+      expect(configs.level(id(2), 4)).toEqual({ ...viewOf(9), members: 1, switchedUntil: 9, keys });
+      expect(configs.level(id(2), 4)?.keys).toBe(keys);
     });
 
     test("is read anew when the news is about other keys", async () => {
-      const { replicas, publish, asked } = rig();
-      await replicas.loadLevel(id(2), 4);
+      const { configs, publish, asked } = rig();
+      await configs.loadLevel(id(2), 4);
       publish("level.2.4", newsOf(9, 2));
-      expect(replicas.level(id(2), 4)).toBeUndefined();
-      await replicas.loadLevel(id(2), 4);
+      expect(configs.level(id(2), 4)).toBeUndefined();
+      await configs.loadLevel(id(2), 4);
       expect(asked).toEqual(["level/2.4 view", "level/2.4 view"]);
     });
 
     test("stays as it is when the news is older", async () => {
-      const { replicas, publish } = rig();
+      const { configs, publish } = rig();
       publish("level.2.4", viewOf(5, 1, 2));
       publish("level.2.4", newsOf(4, 5));
       publish("level.2.4", newsOf(4, 3));
-      expect(replicas.level(id(2), 4)).toEqual(viewOf(5, 1, 2));
+      expect(configs.level(id(2), 4)).toEqual(viewOf(5, 1, 2));
     });
 
     test("stays unknown when it was", () => {
-      const { replicas, publish } = rig();
+      const { configs, publish } = rig();
       publish("level.2.4", newsOf(9, 1));
-      expect(replicas.level(id(2), 4)).toBeUndefined();
+      expect(configs.level(id(2), 4)).toBeUndefined();
     });
 
     test("is not overtaken by an answer that was asked for before", async () => {
-      const { replicas, publish, answers } = rig();
-      await replicas.loadLevel(id(2), 4);
+      const { configs, publish, answers } = rig();
+      await configs.loadLevel(id(2), 4);
       publish("level.2.4", newsOf(9, 1));
       answers.set("level/2.4", viewOf(3, 1));
-      expect((await replicas.loadLevel(id(2), 4)).version).toBe(9);
+      expect((await configs.loadLevel(id(2), 4)).version).toBe(9);
     });
   });
 
   test("that nobody spoke of for five seconds is asked again", async () => {
-    const { replicas, clock } = rig();
-    await replicas.loadLevel(id(2), 4);
+    const { configs, clock } = rig();
+    await configs.loadLevel(id(2), 4);
     await clock.advance(5_001);
-    expect(replicas.level(id(2), 4)).toBeUndefined();
+    expect(configs.level(id(2), 4)).toBeUndefined();
   });
 });
 
 describe("news too large to be told", () => {
   test("of an Owner have its configuration read anew", async () => {
-    const { replicas, answers, publishChange } = rig();
-    await replicas.config(id(2));
+    const { configs, answers, publishChange } = rig();
+    await configs.config(id(2));
     answers.set("owner/2", configOf(2));
     publishChange("owner.2");
-    expect((await replicas.config(id(2))).config.version).toBe(2);
+    expect((await configs.config(id(2))).config.version).toBe(2);
   });
 
   test("of an account have its profile read anew", async () => {
-    const { replicas, answers, publishChange } = rig();
-    await replicas.lineage(id(8));
+    const { configs, answers, publishChange } = rig();
+    await configs.accountContext(id(8));
     answers.set("account/7", { profile: profileOf({ id: id(7), parent: id(2), dna: ".1.2." }), version: 5 });
     publishChange("account.7");
-    expect((await replicas.lineage(id(8))).ancestors[0]?.version).toBe(5);
+    expect((await configs.accountContext(id(8))).ancestors[0]?.version).toBe(5);
   });
 
   test("of a Level have its view forgotten", async () => {
-    const { replicas, publishChange } = rig();
-    await replicas.loadLevel(id(2), 4);
+    const { configs, publishChange } = rig();
+    await configs.loadLevel(id(2), 4);
     publishChange("level.2.4");
-    expect(replicas.level(id(2), 4)).toBeUndefined();
+    expect(configs.level(id(2), 4)).toBeUndefined();
   });
 });
 
@@ -499,52 +499,52 @@ describe("where news may have been missed", () => {
   /** Everything that a route of account 8 is made from is at hand. */
   async function known() {
     const parts = rig();
-    await parts.replicas.lineage(id(8));
-    await parts.replicas.loadLevel(OWNER, 4);
+    await parts.configs.accountContext(id(8));
+    await parts.configs.loadLevel(OWNER, 4);
     parts.asked.length = 0;
     return parts;
   }
 
   test("the profile that is concerned is read anew, and nothing else", async () => {
-    const { replicas, answers, asked, miss } = await known();
+    const { configs, answers, asked, miss } = await known();
     answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2.", rates: 9 }), version: 2 });
     miss("account/7");
-    const { ancestors } = await replicas.lineage(id(8));
+    const { ancestors } = await configs.accountContext(id(8));
     expect([ancestors[0]!.profile.rates, asked]).toEqual([9, ["account/7 profile"]]);
   });
 
   test("an account that closes below is nobody's at once", async () => {
-    const { replicas, answers, miss } = await known();
+    const { configs, answers, miss } = await known();
     answers.set("account/7", { profile: profileOf({ id: id(7), dna: ".1.2." }), version: 2, closing: true });
     miss("account/7");
-    await expect(replicas.lineage(id(8))).rejects.toThrow(INVALID_KEY.message);
+    await expect(configs.accountContext(id(8))).rejects.toThrow(INVALID_KEY.message);
   });
 
   test("the configuration that is concerned is read anew", async () => {
-    const { replicas, answers, asked, miss } = await known();
+    const { configs, answers, asked, miss } = await known();
     answers.set("owner/2", configOf(2));
     miss("owner/2");
-    const { config } = await replicas.lineage(id(8));
+    const { config } = await configs.accountContext(id(8));
     expect([config.config.version, asked]).toEqual([2, ["owner/2 read"]]);
   });
 
   test("the Level that is concerned is not at hand any more", async () => {
-    const { replicas, miss } = await known();
+    const { configs, miss } = await known();
     miss("level/2.5");
-    expect(replicas.level(OWNER, 4)).toBeDefined();
+    expect(configs.level(OWNER, 4)).toBeDefined();
     miss("level/2.4");
-    expect(replicas.level(OWNER, 4)).toBeUndefined();
+    expect(configs.level(OWNER, 4)).toBeUndefined();
   });
 
   test("an answer that was under way is used, and not kept", async () => {
-    const { replicas, asked, miss } = rig();
-    const accountContext = replicas.lineage(id(8));
-    const level = replicas.loadLevel(OWNER, 4);
+    const { configs, asked, miss } = rig();
+    const accountContext = configs.accountContext(id(8));
+    const level = configs.loadLevel(OWNER, 4);
     miss("account/8", "level/2.4");
     expect([(await accountContext).account.version, (await level).id]).toEqual([1, "2.4"]);
-    expect(replicas.level(OWNER, 4)).toBeUndefined();
+    expect(configs.level(OWNER, 4)).toBeUndefined();
     asked.length = 0;
-    await replicas.lineage(id(8));
+    await configs.accountContext(id(8));
     expect(asked).toContain("account/8 profile");
   });
 });

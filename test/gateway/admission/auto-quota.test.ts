@@ -15,7 +15,7 @@ import { usd } from "../../actors/account-samples.ts";
 import { type Born, startTree, type Tree } from "../../admin/tree.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
-import { lineageOf } from "../lineage-samples.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 
 const POOR = new RefusedError({ code: "insufficient_balance", message: "" });
 
@@ -39,9 +39,9 @@ const setQuota = (dollars: number) =>
   });
 
 /** What a route of the account would be made from; `keep`: the Owner's UserMinBalance. */
-async function lineage(account: AccountId, keep = 0): Promise<AccountContext> {
+async function accountContext(account: AccountId, keep = 0): Promise<AccountContext> {
   const { profile, version } = await tree.system.ask(actorRef.account(account), "profile", {});
-  return lineageOf({ chain: [profile], version, config: { userMinBalance: usd(keep) } });
+  return accountContextOf({ chain: [profile], version, config: { userMinBalance: usd(keep) } });
 }
 
 const grant = (account: AccountId, dollars: number) => {
@@ -76,7 +76,8 @@ function heldSystem() {
   };
 }
 
-const lifts = async (error: unknown = POOR, keep = 0) => autoQuota.lifts(await lineage(team.id, keep), error);
+const lifts = async (error: unknown = POOR, keep = 0) =>
+  autoQuota.topUpAfter(await accountContext(team.id, keep), error);
 
 describe("a refusal for lack of balance", () => {
   test("is lifted when the parent has given, and the credit is there by then", async () => {
@@ -117,9 +118,9 @@ describe("a refusal for lack of balance", () => {
     await setQuota(500);
     const slow = heldSystem();
     const quota = createAutoQuota({ ...tree, system: slow.system });
-    const before = quota.lifts(await lineage(team.id), POOR);
+    const before = quota.topUpAfter(await accountContext(team.id), POOR);
     await slow.asked("margins");
-    const after = quota.lifts(await lineage(team.id), POOR);
+    const after = quota.topUpAfter(await accountContext(team.id), POOR);
     await slow.release("margins");
     await grant(owner.id, 1_000);
     slow.open();
@@ -150,7 +151,7 @@ test("a parent that does not answer is waited for no longer than a second", asyn
       return { asked: true, asksForQuota: asked.includes("topUp"), free: null };
     },
   } as unknown as Tree["system"];
-  const waiting = createAutoQuota({ system, clock }).lifts(await lineage(team.id), POOR);
+  const waiting = createAutoQuota({ system, clock }).topUpAfter(await accountContext(team.id), POOR);
   await clock.advance(1_100);
   expect(await waiting).toBe(true);
   expect(asked.slice(0, 3)).toEqual(["unfinishedWork", "margins", "topUp"]);
@@ -173,7 +174,7 @@ test("a parent that cannot give is read four times a second, however many ask an
     for (let child = 0; child < 5; child++) {
       const id = (100 + child) as AccountId;
       const poor = { ...profile, id, autoQuota: usd(5) };
-      waiting.push(quota.lifts(lineageOf({ chain: [poor], version: 1 }), POOR));
+      waiting.push(quota.topUpAfter(accountContextOf({ chain: [poor], version: 1 }), POOR));
     }
     await clock.advance(20);
   }

@@ -15,8 +15,8 @@ import { createGateway, type GatewayParts } from "../../../src/gateway/request.t
 import type { UpstreamFailureResult } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { viewOf } from "../level-samples.ts";
-import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
@@ -30,7 +30,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
   const renewed: number[] = [];
   const ended: string[] = [];
   const answer = Promise.withResolvers<UpstreamFailureResult>();
-  const accountContext = lineageOf({
+  const accountContext = accountContextOf({
     config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
   });
   const parts = {
@@ -41,7 +41,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
       onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
-    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    configs: { accountContext: () => accountContext, level: () => viewOf(0, [1]) },
     levelReporter: { failed: async () => undefined },
     settlement: {
       admit,

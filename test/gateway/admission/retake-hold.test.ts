@@ -11,8 +11,8 @@ import { type AdmissionParts, retakeHold } from "../../../src/gateway/admission/
 import type { Admission } from "../../../src/gateway/context.ts";
 import { failoverCandidates } from "../../../src/gateway/routing/failover-candidates.ts";
 import { route } from "../../../src/gateway/routing/route.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { viewOf } from "../level-samples.ts";
-import { lineageOf } from "../lineage-samples.ts";
 import { CHAT, sizeOf } from "../request-samples.ts";
 
 const CONFIG: Partial<OwnerConfig> = {
@@ -24,7 +24,7 @@ const VIEW = viewOf(1, [1]);
 const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1, requests: null, tokensLeft: null };
 
 const sample = (version: number, over: Partial<Profile> = {}): AccountContext =>
-  lineageOf({ chain: [over], version, config: CONFIG });
+  accountContextOf({ chain: [over], version, config: CONFIG });
 
 /** The account knows `now`; the request was admitted by version 1 of its profile. Answers the versions asked with. */
 async function retaken(now: AccountContext) {
@@ -40,7 +40,7 @@ async function retaken(now: AccountContext) {
         return ADMITTED;
       },
     },
-    configs: { acceptProfile() {}, lineage: () => now, level: () => VIEW },
+    configs: { acceptProfile() {}, accountContext: () => now, level: () => VIEW },
   } as unknown as AdmissionParts;
   const accountContext = sample(1);
   const input = { ...CHAT, model: "a", accountContext, level: () => VIEW };

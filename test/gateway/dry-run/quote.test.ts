@@ -17,7 +17,7 @@ import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { KEY, profileOf } from "../../actors/account-samples.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
-import { lineageOf } from "../lineage-samples.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { ANYWHERE, sizeOf } from "../request-samples.ts";
 
 const CHAT = GATEWAY_ENDPOINTS.find(({ path }) => path === "/v1/chat/completions")!;
@@ -76,7 +76,8 @@ function rig(
     },
   } as unknown as ActorSystem<never>;
   const configs = {
-    lineage: (): AccountContext => lineageOf({ chain: [copy.profile], version: copy.version, config }),
+    accountContext: (): AccountContext =>
+      accountContextOf({ chain: [copy.profile], version: copy.version, config }),
     level: (_: AccountId, level: number) => views.find(({ id }) => id === `2.${level}`),
     acceptProfile(_: AccountId, fresh: { profile: Profile; version: number }) {
       copy = fresh;

@@ -31,7 +31,7 @@ import { factsOf, KEY, usd } from "../../actors/account-samples.ts";
 import { faultyStore } from "../../runtime/faulty-store.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
-import { lineageOf } from "../lineage-samples.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { bodyOf, CHAT, sizeOf } from "../request-samples.ts";
 
 const ROOT = 1 as AccountId;
@@ -84,9 +84,9 @@ async function rig() {
   const vault = createSecretVault(Buffer.from("k".repeat(32)).toString("base64"), null);
   const idempotencyRecords = createIdempotencyRecords({ store, vault, clock, log: silent });
   const configs = {
-    async lineage(): Promise<AccountContext> {
+    async accountContext(): Promise<AccountContext> {
       const { profile, version } = await system.ask(actorRef.account(ROOT), "profile", {});
-      return lineageOf({ chain: [profile], version });
+      return accountContextOf({ chain: [profile], version });
     },
     level: () => VIEW,
   } as unknown as ConfigCache;
@@ -179,7 +179,7 @@ describe("a repeat", () => {
     await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
     once.answered("a");
     const configs = {
-      lineage: () => Promise.reject(new RefusedError(INVALID_KEY)),
+      accountContext: () => Promise.reject(new RefusedError(INVALID_KEY)),
     } as unknown as ConfigCache;
     const repeat = ask("b", { by: start({ configs }).build() });
     await settled();

@@ -13,8 +13,8 @@ import { createGateway, type GatewayParts } from "../../../src/gateway/request.t
 import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { viewOf } from "../level-samples.ts";
-import { lineageOf } from "../lineage-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
@@ -33,7 +33,7 @@ async function steps(key: string | null): Promise<string[]> {
     return { ok: true, status: 200, headers, response, scrub: (text) => text };
   };
   const admitted = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
-  const accountContext = lineageOf({
+  const accountContext = accountContextOf({
     config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
   });
   const parts = {
@@ -45,7 +45,7 @@ async function steps(key: string | null): Promise<string[]> {
       onStale: () => () => undefined,
     },
     identify: async () => ({ account: ACCOUNT, keyHash: KEY }),
-    configs: { lineage: () => accountContext, level: () => viewOf(0, [1]) },
+    configs: { accountContext: () => accountContext, level: () => viewOf(0, [1]) },
     levelReporter: { succeeded: () => undefined },
     settlement: {
       admit: async () => admitted,

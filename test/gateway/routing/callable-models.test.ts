@@ -7,7 +7,7 @@ import type { LevelView } from "../../../actors/level/view.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { ConfigCache } from "../../../src/gateway/account/config-cache.ts";
 import { callableModels } from "../../../src/gateway/routing/callable-models.ts";
-import { lineageOf } from "../lineage-samples.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
 const VIEW: LevelView = {
@@ -28,7 +28,7 @@ const VIEW: LevelView = {
   switchedUntil: 0,
 };
 
-const LINEAGE = lineageOf();
+const ACCOUNT_CONTEXT = accountContextOf();
 
 /** Looking at a Level takes so long; every turn given away is noted with the time since the last one. */
 function slow(lookMs: number) {
@@ -45,14 +45,14 @@ function slow(lookMs: number) {
       return () => {};
     },
   };
-  const replicas = {
-    lineage: () => LINEAGE,
+  const configs = {
+    accountContext: () => ACCOUNT_CONTEXT,
     level() {
       now += lookMs;
       return VIEW;
     },
   } as unknown as ConfigCache;
-  return { parts: { clock, replicas, upstream: ANYWHERE }, stretches };
+  return { parts: { clock, configs, upstream: ANYWHERE }, stretches };
 }
 
 test("slow names one by one, quick ones many at a time, and never more than a moment without a turn", async () => {

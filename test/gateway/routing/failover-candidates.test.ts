@@ -7,8 +7,8 @@ import type { LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
 import { failoverCandidates } from "../../../src/gateway/routing/failover-candidates.ts";
 import { type RouteInput, route } from "../../../src/gateway/routing/route.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { viewOf } from "../level-samples.ts";
-import { lineageOf } from "../lineage-samples.ts";
 import { CHAT } from "../request-samples.ts";
 
 const PRICING = {
@@ -26,7 +26,7 @@ interface Given {
 const LEVELS = [1, 2, 3, 4, 5].map((level) => viewOf(level, [level]));
 
 function planned({ config = {}, chain = [{}], levels = LEVELS }: Given) {
-  const accountContext = lineageOf({
+  const accountContext = accountContextOf({
     chain,
     config: { levelMapper: { "*": 1 }, pricing: PRICING, ...config },
   });

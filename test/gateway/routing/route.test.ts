@@ -9,7 +9,7 @@ import type { OwnerConfig } from "../../../actors/owner/config.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import type { MeterKind } from "../../../src/gateway/metering/meter-kinds.ts";
 import { type NoRoute, type Route, route } from "../../../src/gateway/routing/route.ts";
-import { lineageOf } from "../lineage-samples.ts";
+import { accountContextOf } from "../account-context-samples.ts";
 import { CHAT } from "../request-samples.ts";
 
 const viewOf = (level: number, ...states: ("normal" | "disabled")[]): LevelView => ({
@@ -48,7 +48,7 @@ function routed({
   root = {},
   levels = [viewOf(0, "normal")],
 }: Given) {
-  const accountContext = lineageOf({ chain, root, config: { version: 7, ...config } });
+  const accountContext = accountContextOf({ chain, root, config: { version: 7, ...config } });
   return route({
     path,
     meter,

@@ -18,7 +18,12 @@ interface Given {
   readonly version?: number;
 }
 
-export function lineageOf({ chain = [{}], config = {}, root = {}, version = 1 }: Given = {}): AccountContext {
+export function accountContextOf({
+  chain = [{}],
+  config = {},
+  root = {},
+  version = 1,
+}: Given = {}): AccountContext {
   const copies = chain.map((over): ProfileCopy => {
     const profile = profileOf(over);
     return { profile, version, closing: false, above: ancestorsOf(profile.dna), owner: ownerOf(profile) };
