@@ -45,7 +45,7 @@ describe("a turn", () => {
 
   test("that refuses is the caller's answer, and writes nothing", async () => {
     const { outcome, store } = await rig();
-    expect(await outcome("a", "refuse", {})).toBe("refused: no");
+    expect(await outcome("a", "refuse", {})).toBe("refused: not_found");
     expect(store.appends).toHaveLength(0);
   });
 
