@@ -151,14 +151,14 @@ export function openAuditEntry(
 function changesOf(after: Fields, before: Fields): string[] {
   return Object.entries(after).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const now = shown(value);
+    const now = jsonText(value);
     if (!Object.hasOwn(before, name)) return [`${name}: ${clipped(now, VALUE_MAX)}`];
-    const was = shown(before[name]);
+    const was = jsonText(before[name]);
     return was === now ? [] : [`${name}: ${clipped(was, VALUE_MAX)} → ${clipped(now, VALUE_MAX)}`];
   });
 }
 
-const shown = (value: unknown): string => JSON.stringify(value) ?? "null";
+const jsonText = (value: unknown): string => JSON.stringify(value) ?? "null";
 
 const clipped = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;

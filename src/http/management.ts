@@ -62,7 +62,7 @@ export interface Access {
   readonly role: "any" | "owner" | "root";
   /** The scope that an API key needs (contract section 8). Until keys have scopes, every key has every scope. */
   readonly scope: "invoke" | "read" | "manage" | "admin";
-  /** Every call of a known caller writes a line of the operation log with this action, done or refused; null: none. */
+  /** The action under which every call of a known caller is in the operation log, done or refused; null for none. */
   readonly audit: Action | null;
   /** Milliseconds that the caller's account may take to identify it; if absent, as long as for any command. */
   readonly identifyMs?: number;

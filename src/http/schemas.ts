@@ -124,7 +124,7 @@ export const modelLimitsInput = Type.Record(
 
 export const flagField = Type.Boolean({ description: "must be true or false" });
 
-/** The last page that is told apart: no list is so long, and its position stays an exact number. */
+/** Later pages are read as this one: no list is so long, and its position stays an exact number. */
 const PAGE_MAX = 1_000_000_000_000;
 
 /** Returns `page` and `size` of a query within their bounds. 0 for either means that the list is not paged. */

@@ -11,7 +11,14 @@ import type { ManagementCall, ManagementCaller } from "../management.ts";
 import { unfitName } from "../text-rules.ts";
 import { lowerLimits } from "./account-shape.ts";
 import type { NewUser } from "./schemas.ts";
-import { checkedMap, readAddresses, readModelLimits, readModels, readPaths, wrong } from "./user-lists.ts";
+import {
+  checkedMap,
+  readAddresses,
+  readModelLimits,
+  readModels,
+  readPaths,
+  refuseField,
+} from "./user-lists.ts";
 import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
 /** Creates a subaccount of the caller. Source: specification, `POST /x-users`. */
@@ -67,7 +74,7 @@ function checkOwnership(caller: ManagementCaller, isOwner: boolean | undefined):
 function accountOf(body: NewUser): Creation["account"] {
   const name = composed(body.Name);
   const unfit = unfitName(name);
-  if (unfit !== null) wrong("Name", unfit);
+  if (unfit !== null) refuseField("Name", unfit);
   return {
     name,
     email: body.Email,

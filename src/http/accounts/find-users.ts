@@ -62,7 +62,7 @@ export async function findUsers(
   const condition = conditionOf(identifier);
   if (names === "id" || names === "name") {
     const record = await oneOf(parts, caller, identifier, scope);
-    // What the account itself does not say of its filters, the table does.
+    // The filters are applied by the table, because the account does not state their fields alike.
     const itself: Condition = { field: "id", is: "=", value: record.profile.id };
     const left = filters.length === 0 || (await parts.store.count(meeting(within, [itself, ...filters]))) > 0;
     return paged(parts, left ? [record] : [], query);

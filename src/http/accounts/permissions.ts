@@ -139,12 +139,12 @@ export function unsettable(of: Relationship, fields: readonly AccountField[]): R
   if (field === undefined) return null;
   return {
     code: "field_not_settable",
-    message: `"${field}" may not be set by this account here: ${whose(FIELDS[field])} may set it.`,
+    message: `"${field}" may not be set by this account here: ${settersOf(FIELDS[field])} may set it.`,
   };
 }
 
-function whose(who: readonly Relationship[]): string {
-  if (!who.includes("root")) return "only the account itself";
-  if (!who.includes("owner")) return "only Root";
-  return who.includes("ancestor") ? "only an account above it" : "only the Owner of its tree, or Root,";
+function settersOf(allowed: readonly Relationship[]): string {
+  if (!allowed.includes("root")) return "only the account itself";
+  if (!allowed.includes("owner")) return "only Root";
+  return allowed.includes("ancestor") ? "only an account above it" : "only the Owner of its tree, or Root,";
 }

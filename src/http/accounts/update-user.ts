@@ -48,16 +48,16 @@ export async function updateUser(
   const refused = unsettable(relationship, fields) ?? incomplete(body);
   if (refused !== null) throw new RefusedError(refused);
 
-  await check(parts, profile, body);
+  await checkChange(parts, profile, body);
   const before = await shapeOf(parts, record);
   const order = { parts, caller, profile, body, command };
   await moveCredit(order);
   await moveBelow(order);
-  await change(order);
+  await changeProfile(order);
   await adjust(order);
 
   const after = await parts.system.ask(actorRef.account(profile.id), "read", {});
-  const updates = shown(await shapeOf(parts, after), body, fields);
+  const updates = updatesShape(await shapeOf(parts, after), body, fields);
   audit.addChanges(updates, before);
   return { Action: "update" as const, User: { ID: profile.id, Name: profile.name, Updates: updates } };
 }
@@ -85,7 +85,7 @@ function incomplete({ CreditGranted, Days, DNA, ParentID }: Change): Refusal | n
 }
 
 /** Throws for what could not be done after the first step. */
-async function check(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
+async function checkChange(parts: UsersParts, profile: Profile, body: Change): Promise<void> {
   const parent = (body.ParentID as AccountId | undefined) ?? profile.parent;
   const refused = await unfitBelow(parts, parent, profileChange(body, await basisOf(parts, profile, body)));
   if (refused !== null) throw new RefusedError(refused);
@@ -150,7 +150,7 @@ async function moveBelow({ parts, caller, profile, body, command }: Order): Prom
 }
 
 /** Changes the profile as it now is, so that a concurrent change of other fields stays. */
-async function change({ parts, caller, profile, body }: Order): Promise<void> {
+async function changeProfile({ parts, caller, profile, body }: Order): Promise<void> {
   const account = actorRef.account(profile.id);
   for (;;) {
     const { profile: now, version } = await parts.system.ask(account, "read", {});
@@ -196,7 +196,7 @@ const moved = ({ CreditGranted = 0, Days }: Change) => ({
 });
 
 /** Returns the given fields as they now are; for credit the amount that moved, and the new balance. */
-function shown(
+function updatesShape(
   shape: ReturnType<typeof accountShape>,
   body: Change,
   fields: readonly AccountField[],

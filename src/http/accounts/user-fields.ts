@@ -21,7 +21,7 @@ import {
   readModelMap,
   readModels,
   readPaths,
-  wrong,
+  refuseField,
 } from "./user-lists.ts";
 import { nano } from "./users.ts";
 
@@ -125,5 +125,5 @@ function readAddress(url: string): string {
   const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
   return fit
     ? url.toWellFormed()
-    : wrong("QRCode", "must be the http or https address of an image, or empty");
+    : refuseField("QRCode", "must be the http or https address of an image, or empty");
 }

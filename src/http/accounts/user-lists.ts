@@ -19,7 +19,7 @@ import { RefusedError } from "../../base/errors.ts";
 type Limits = Profile["modelLimits"];
 
 /** Throws `invalid_parameter` for a field with the rule that its value breaks. */
-export const wrong = (field: string, rule: string): never => {
+export const refuseField = (field: string, rule: string): never => {
   throw new RefusedError({ code: "invalid_parameter", message: `"${field}": ${rule}.` });
 };
 
@@ -27,7 +27,7 @@ export const wrong = (field: string, rule: string): never => {
 export function readAddresses(text: string): readonly string[] {
   const addresses = parseAddresses(text);
   if (addresses.ok) return bounded("AllowIPs", addresses.value);
-  return wrong("AllowIPs", `${quoted(addresses.item)} is neither an address nor a CIDR range`);
+  return refuseField("AllowIPs", `${quoted(addresses.item)} is neither an address nor a CIDR range`);
 }
 
 /** Reads Resources, which replaces the list. */
@@ -36,14 +36,15 @@ export function readPaths(text: string): readonly string[] {
   const bad = paths.find((path) => !isPath(path));
   return bad === undefined
     ? bounded("Resources", paths)
-    : wrong("Resources", `${quoted(bad)} is not a path below /v1/`);
+    : refuseField("Resources", `${quoted(bad)} is not a path below /v1/`);
 }
 
 /** Reads AllowLevels, which replaces the list. */
 export function readLevels(text: string): readonly number[] {
   const levels = parseList(text);
   const bad = levels.find((level) => !/^-?\d{1,7}$/.test(level));
-  if (bad !== undefined) return wrong("AllowLevels", `${quoted(bad)} is no Level: it must be an integer`);
+  if (bad !== undefined)
+    return refuseField("AllowLevels", `${quoted(bad)} is no Level: it must be an integer`);
   // Adding 0 makes the -0 that "-0" would be an ordinary 0.
   return bounded("AllowLevels", [...new Set(levels.map((level) => Number(level) + 0))]);
 }
@@ -59,7 +60,7 @@ export function readModels(text: string, now: readonly string[]): readonly strin
     const removes = item.startsWith("-");
     const pattern = removes ? item.slice(1) : item;
     const fault = faultOfName(pattern);
-    if (fault !== null) return wrong("AllowModels", fault);
+    if (fault !== null) return refuseField("AllowModels", fault);
     if (item === "*") {
       list.clear();
       opened = true;
@@ -67,11 +68,11 @@ export function readModels(text: string, now: readonly string[]): readonly strin
       list.add(pattern);
       opened = false;
     } else if (opened) {
-      return wrong("AllowModels", `every model is allowed, so ${quoted(pattern)} cannot be taken away`);
+      return refuseField("AllowModels", `every model is allowed, so ${quoted(pattern)} cannot be taken away`);
     } else list.delete(pattern);
   }
   if (list.size === 0 && !opened) {
-    return wrong("AllowModels", 'the last pattern cannot be taken away; "*" allows every model');
+    return refuseField("AllowModels", 'the last pattern cannot be taken away; "*" allows every model');
   }
   return bounded("AllowModels", [...list]);
 }
@@ -90,12 +91,12 @@ export const readLevelMap = (text: string, now: Profile["levelMapper"]): Profile
 /** Returns a map after an edit, or throws when it has become too large. */
 export function checkedMap<M extends Readonly<Record<string, unknown>>>(field: string, map: M): M {
   const fault = faultOfMap(map);
-  return fault === null ? map : wrong(field, fault);
+  return fault === null ? map : refuseField(field, fault);
 }
 
 const readOr = <T>(field: string, found: ParseResult<T>): T =>
-  found.ok ? found.value : wrong(field, found.message);
+  found.ok ? found.value : refuseField(field, found.message);
 
 function bounded<T>(field: string, list: readonly T[]): readonly T[] {
-  return list.length > MAP_ENTRIES_MAX ? wrong(field, `more than ${MAP_ENTRIES_MAX} entries`) : list;
+  return list.length > MAP_ENTRIES_MAX ? refuseField(field, `more than ${MAP_ENTRIES_MAX} entries`) : list;
 }

@@ -7,7 +7,7 @@ import type { Created, Creation } from "../../admin/create-account.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { Store } from "../../store/store.ts";
 import type { ManagementParts } from "../management.ts";
-import { wrong } from "./user-lists.ts";
+import { refuseField } from "./user-lists.ts";
 
 /** What the endpoints of accounts need. */
 export interface UsersParts extends ManagementParts {
@@ -21,7 +21,7 @@ export const DEFAULT_DAYS = 180;
 
 /** Converts US dollars of a field to nano-dollars. Throws `invalid_parameter`. */
 export const nano = (usd: number, field: string): Nano =>
-  fromUsd(usd) ?? wrong(field, "must be a finite amount of US dollars");
+  fromUsd(usd) ?? refuseField(field, "must be a finite amount of US dollars");
 
 /** Returns what an account must keep when it gives credit: its Owner's UserMinBalance, and nothing for Root, which mints it. */
 export async function minimumBalance(

@@ -48,8 +48,8 @@ export async function* csvByAccount(
   yield head(["date", "id", "name", "model"]);
   let total = sumOf([]);
   for await (const { date, rows } of days) {
-    for (let given = 0; given < rows.length; given += ROWS) {
-      const some = rows.slice(given, given + ROWS);
+    for (let start = 0; start < rows.length; start += ROWS) {
+      const some = rows.slice(start, start + ROWS);
       yield some.map((row) => line([date, row.id, row.name, row.model], row)).join("");
       total = sumOf([total, ...some]);
       await new Promise(setImmediate);

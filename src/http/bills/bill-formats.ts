@@ -144,11 +144,11 @@ const ACCOUNTS_IN_PIECE = 250;
 export async function* billText(object: keyof typeof BILL_SHAPES, asked: BillAnswer): AsyncGenerator<string> {
   const { accounts, total } = asked.bill;
   yield `${JSON.stringify(BILL_SHAPES[object](asked)).slice(0, -1)},"usage_users":[`;
-  for (let given = 0; given < accounts.length; given += ACCOUNTS_IN_PIECE) {
+  for (let start = 0; start < accounts.length; start += ACCOUNTS_IN_PIECE) {
     const shapes = accounts
-      .slice(given, given + ACCOUNTS_IN_PIECE)
+      .slice(start, start + ACCOUNTS_IN_PIECE)
       .map((account) => USER_SHAPES[object](account, total));
-    yield `${given === 0 ? "" : ","}${JSON.stringify(shapes).slice(1, -1)}`;
+    yield `${start === 0 ? "" : ","}${JSON.stringify(shapes).slice(1, -1)}`;
     await new Promise(setImmediate);
   }
   yield "]}";

@@ -54,7 +54,7 @@ const FEES = [
   { above: 0, fee: ZERO },
 ] as const;
 
-const wrong = (message: string, code: ErrorCode = "invalid_parameter"): never => {
+const refuse = (message: string, code: ErrorCode = "invalid_parameter"): never => {
   throw new RefusedError({ code, message });
 };
 
@@ -63,33 +63,33 @@ const wrong = (message: string, code: ErrorCode = "invalid_parameter"): never =>
  * for what names no days, or two kinds of them, and `missing_parameter` for an end without start.
  */
 export function dateRangeOf(asked: Dates, now: number): DateRange {
-  const date = named(asked, "date", "d");
-  const start = named(asked, "start", "s");
-  const end = named(asked, "end", "e");
+  const date = dayParameter(asked, "date", "d");
+  const start = dayParameter(asked, "start", "s");
+  const end = dayParameter(asked, "end", "e");
   const kinds = [date !== null, start !== null || end !== null, asked.days !== undefined];
   if (kinds.filter(Boolean).length > 1) {
-    return wrong('Give one kind of date only: "date", or "start" and "end", or "days".');
+    return refuse('Give one kind of date only: "date", or "start" and "end", or "days".');
   }
   const today = Math.floor(now / DAY_MS);
   if (asked.days !== undefined) return spanTo(today, Number(asked.days));
   if (date !== null) return spanTo(date, 1);
-  if (end !== null && start === null) return wrong('"end" needs a "start" beside it.', "missing_parameter");
+  if (end !== null && start === null) return refuse('"end" needs a "start" beside it.', "missing_parameter");
   if (start === null) return spanTo(today, 1);
   const last = end ?? today;
-  if (last < start) return wrong(`"start" must not be after ${end === null ? "today" : '"end"'}.`);
+  if (last < start) return refuse(`"start" must not be after ${end === null ? "today" : '"end"'}.`);
   return spanTo(last, last - start + 1);
 }
 
 /** Returns a parameter, by either name, as the number of its day, or null when it is absent. */
-function named(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | "e"): number | null {
+function dayParameter(asked: Dates, name: "date" | "start" | "end", short: "d" | "s" | "e"): number | null {
   if (asked[name] !== undefined && asked[short] !== undefined) {
-    return wrong(`"${name}" and "${short}" are the same parameter. Give one of them.`);
+    return refuse(`"${name}" and "${short}" are the same parameter. Give one of them.`);
   }
-  const given = asked[name] ?? asked[short];
-  if (given === undefined) return null;
-  const at = Date.parse(`${given}T00:00:00Z`);
+  const text = asked[name] ?? asked[short];
+  if (text === undefined) return null;
+  const at = Date.parse(`${text}T00:00:00Z`);
   // 30 February would be read as a day of March.
-  if (Number.isNaN(at) || dayOf(at) !== given) return wrong(`"${name}": there is no day ${given}.`);
+  if (Number.isNaN(at) || dayOf(at) !== text) return refuse(`"${name}": there is no day ${text}.`);
   return at / DAY_MS;
 }
 

@@ -1,5 +1,5 @@
 // Reads and changes an Owner's configuration, for its own tree and without cascades. Everything is checked before anything
-// changes; a change is one version. How each key is read and shown is in config-fields.ts.
+// changes; a change is one version. How each key is read and settingsShape is in config-fields.ts.
 
 import type { Static } from "@sinclair/typebox";
 import { actorRef } from "../../../actors/index.ts";
@@ -7,7 +7,14 @@ import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { Store } from "../../store/store.ts";
 import type { ManagementCall, ManagementParts } from "../management.ts";
-import { type ConfigurationKey, KEY_NAMES, KEYS, type Sealing, shown, together } from "./config-fields.ts";
+import {
+  type ConfigurationKey,
+  KEY_NAMES,
+  KEYS,
+  type Sealing,
+  settingsShape,
+  together,
+} from "./config-fields.ts";
 import type { ConfigurationBodySchema } from "./schemas.ts";
 
 /** What endpoints of the configuration need. */
@@ -19,7 +26,7 @@ export interface ConfigurationParts extends ManagementParts, Sealing {
 export async function readConfig({ system }: ManagementParts, { caller }: ManagementCall) {
   const { id } = caller.profile;
   const config = await system.ask(actorRef.owner(id), "read", {});
-  return { success: true as const, oid: id, configs: shown(KEY_NAMES, config) };
+  return { success: true as const, oid: id, configs: settingsShape(KEY_NAMES, config) };
 }
 
 /** Changes settings. Returns the changed keys as they now are. Source: specification, `PUT /x-config`. */
@@ -66,9 +73,9 @@ async function configured(
   const before = await system.ask(actorRef.owner(id), "read", {});
   await system.ask(actorRef.owner(id), "configure", { ...order, by: id });
   const after = await system.ask(actorRef.owner(id), "read", {});
-  const configs = shown(keys, after);
+  const configs = settingsShape(keys, after);
   // A password's mask does not show whether it changed, so the password is always logged as changed.
   const comparable = keys.filter((key) => key !== "EMAIL_PASS");
-  audit.addChanges(configs, shown(comparable, before));
+  audit.addChanges(configs, settingsShape(comparable, before));
   return { success: true as const, oid: id, configs };
 }

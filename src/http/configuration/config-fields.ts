@@ -136,7 +136,10 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
 };
 
 /** Returns these keys of a configuration as they are shown. */
-export const shown = (keys: readonly ConfigurationKey[], config: OwnerConfig): Record<string, unknown> =>
+export const settingsShape = (
+  keys: readonly ConfigurationKey[],
+  config: OwnerConfig,
+): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key, KEYS[key].show(config[KEYS[key].field])]));
 
 /** Merges what several values change into one change. */

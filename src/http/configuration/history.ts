@@ -41,7 +41,7 @@ export async function revertTo(
   const { id, dna } = caller.profile;
   audit.setTarget({ type: "config", id, dna });
   const { before, after } = await revertConfiguration(parts, { owner: id, version, by: id });
-  const changes = Object.entries(named(changesBetween(before, after)));
+  const changes = Object.entries(namedChanges(changesBetween(before, after)));
   const configs = Object.fromEntries(changes.map(([key, change]) => [key, change.after]));
   const were = Object.fromEntries(changes.map(([key, change]) => [key, change.before]));
   audit.addChanges({ version: after.version, ...configs }, { version: before.version, ...were });
@@ -52,7 +52,7 @@ const versionShape = ({ version, at, by, changes }: ConfigRow) => ({
   version,
   at: new Date(at).toISOString(),
   by,
-  changes: named(changes),
+  changes: namedChanges(changes),
 });
 
 interface Change {
@@ -69,7 +69,7 @@ const CASCADED: Readonly<Record<keyof Cascades, string>> = {
 };
 
 /** Returns changes of fields with the names and shapes of /x-config. */
-function named(changes: ConfigRow["changes"]): Record<string, Change> {
+function namedChanges(changes: ConfigRow["changes"]): Record<string, Change> {
   const shown = new Map<string, Change>();
   for (const [field, { before, after }] of Object.entries(changes)) {
     if (field === "cascades") {

@@ -111,7 +111,7 @@ async function rotated<A extends "rotate_self" | "rotate_root">(
 ) {
   const key = await rotateKey(parts, id, chosen);
   const keyHash = hashKey(key);
-  // Somebody may have tried the chosen key before any account had it.
+  // A client may have tried the chosen key before any account had it, and the miss is cached.
   parts.identify.forget(keyHash);
   audit.addChanges({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
   return {

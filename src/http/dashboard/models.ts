@@ -23,7 +23,7 @@ export async function pricedModels(
 const modelShape = ({ id, entry, priced, multipliers }: CallableModel) => ({
   id,
   provider: entry?.provider ?? "",
-  // 0: nobody states it.
+  // 0 means that the catalog does not have it.
   context_window: entry?.context_window ?? 0,
   max_output_tokens: entry?.max_output_tokens ?? 0,
   price: multiplied(priced.price, [multipliers.rates, multipliers.factor]),

@@ -1,5 +1,5 @@
 // `/v1/*`: turns a request into a `GatewayCall` and an outcome into a response. Everything between is in src/gateway; nothing
-// here reads what a request or an answer says.
+// here reads the content of a request or an answer.
 
 import { type AnyElysia, Elysia } from "elysia";
 import type { Random } from "../../base/clock.ts";

@@ -102,7 +102,7 @@ async function modelNamed(parts: ModelsParts, account: AccountId, name: string):
   throw new RefusedError({ code: "model_not_found", message });
 }
 
-/** The catalog does not say when a model was made. A fixed date keeps answers alike. */
+/** The catalog has no dates of models. A fixed date keeps answers alike. */
 const CREATED_S = 1_700_000_000;
 
 const chatEntry = ({ id, entry }: CallableModel) => ({
