@@ -45,12 +45,15 @@ export const string = Type.String();
 export const flagSchema = Type.Boolean();
 export const usd = Type.Number({ description: "US dollars" });
 export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+/** A value that may be null. */
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 /** A list that its maker may not change. */
 export const list = <S extends TSchema>(items: S, options: { readonly description?: string } = {}) =>
   Type.Unsafe<readonly Static<S>[]>(Type.Array(items, options));
+/** One of these texts. */
 export const oneOf = <const V extends readonly string[]>(...values: V) =>
   Type.Unsafe<V[number]>(Type.Union(values.map((one) => Type.Literal(one))));
+/** An object whose keys are free, such as names of models. */
 export const map = <S extends TSchema>(value: S) => Type.Record(Type.String(), value);
 
 /** The fields beside a paged list, which has its own name. */
@@ -74,6 +77,7 @@ export const ModelLimitsSchema = namedSchema(
 
 const MONEY_MAX = 9_000_000;
 
+/** An amount of US dollars from `least` up to what an account can hold. */
 export const money = (least: number) =>
   Type.Number({
     minimum: least,
@@ -87,6 +91,7 @@ export const count = Type.Integer({
   description: "must be an integer of at least 0; 0 means no limit",
 });
 
+/** A text of `least` to `most` UTF-16 units. */
 export const textSchema = (most: number, least = 0) =>
   characters({
     minLength: least,

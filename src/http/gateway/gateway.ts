@@ -6,7 +6,7 @@ import type { Random } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { readPayload } from "../../gateway/body.ts";
-import type { GatewayCall, Outcome } from "../../gateway/call.ts";
+import type { BodySource, GatewayCall, Outcome } from "../../gateway/call.ts";
 import type { ApiStyle } from "../../gateway/codec/key-formats.ts";
 import { GATEWAY_ENDPOINTS, type GatewayEndpoint } from "../../gateway/endpoints.ts";
 import type { Gateway } from "../../gateway/request.ts";
@@ -26,7 +26,6 @@ import { CONVERSATION_ENDPOINTS } from "./endpoint-table.ts";
 import { MEDIA_ENDPOINTS, STORED_RESPONSE_ENDPOINTS } from "./media-endpoint-table.ts";
 import { type ModelsParts, models } from "./models.ts";
 import { type QuoteParts, quotes } from "./quote.ts";
-import { directStream } from "./stream-body.ts";
 
 /** What requests that go to a provider need at the edge. */
 export interface ForwardingParts extends Pick<ListenerParts, "listener"> {
@@ -169,3 +168,17 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
 
 /** The shape of errors that SDKs of each style read. */
 const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;
+
+/**
+ * Returns a response body whose chunks are written straight into the client's connection, without a queue between
+ * and without a promise for each of them, unless the client reads slowly.
+ */
+function directStream(body: BodySource): ReadableStream<Uint8Array> {
+  const source: Bun.DirectUnderlyingSource = {
+    type: "direct",
+    pull: (client) => body.fill(client),
+    cancel: () => body.gone(),
+  };
+  // The types of the DOM do not know this kind of source.
+  return new ReadableStream(source as unknown as UnderlyingDefaultSource<Uint8Array>);
+}
