@@ -114,11 +114,11 @@ describe("nodes that start at once on an empty store", () => {
     expect([typeof founds.key, waits.key]).toEqual(["string", null]);
   });
 
-  test("give up when nobody serves it", async () => {
+  test("give up when no node serves it", async () => {
     const { clock, node, start } = await rig();
     const waits = start(node({ owns: () => false }));
     await clock.advance(61_000);
-    expect(waits.error).toBe("Root is not there, and nobody founds it");
+    expect(waits.error).toBe("Root does not exist, and no node creates it");
   });
 
   test("find it, whoever starts later", async () => {
