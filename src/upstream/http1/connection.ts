@@ -1,0 +1,235 @@
+// One TCP or TLS connection to a provider, which carries one request at a time. It writes the request as fast as
+// the peer takes it, and stops reading while the response is not read. It resends nothing: once a byte of a
+// request was written, only its response or an error can follow.
+//
+// event                                  connection                      request
+// connected (TLS: certificate checked)   writes                          waits for the head
+// response complete, request sent        goes back to the pool           ended
+// response complete, request not sent    closed                          ended: the answer is all that counts
+// response unread beyond READ_AHEAD      paused until it is read         goes on
+// aborted, or the body is cancelled      closed                          rejects with the reason
+// closed by the peer while idle          leaves the pool                 none
+// closed by the peer before the end      closed                          rejects (a body without length ends)
+// bytes that belong to no request        closed                          none
+// bytes that are no response             closed                          rejects with `ProtocolError`
+
+import type { Socket } from "bun";
+import { HttpExchange, type HttpRequest } from "./exchange.ts";
+import type { ResponseHead } from "./response-head.ts";
+import { ResponseParser, type ResponseSink } from "./response-parser.ts";
+
+/** Where a connection leads. */
+export interface Endpoint {
+  /** An address, IPv6 without brackets. No name is resolved here. */
+  readonly address: string;
+  readonly port: number;
+  /** The name in the certificate; null without TLS. */
+  readonly serverName: string | null;
+}
+
+/** What a connection tells the pool. */
+export interface ConnectionOwner {
+  /** The response is complete and the connection can carry another request. */
+  onIdle(connection: HttpConnection): void;
+  onClose(connection: HttpConnection): void;
+}
+
+/** Bytes of a response that may wait to be read before the connection is paused. */
+const READ_AHEAD_BYTES = 256 * 1024;
+
+/** An error of a connection with the code by which failures are classified. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** One connection. It must be opened before a request is sent. */
+export class HttpConnection implements ResponseSink {
+  readonly endpoint: Endpoint;
+  /** Monotonic ms at which it became idle. Kept by the pool. */
+  idleAtMs = 0;
+  /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */
+  keepAliveMs: number | null = null;
+  readonly #owner: ConnectionOwner;
+  readonly #parser = new ResponseParser(this);
+  #socket: Socket<HttpConnection> | null = null;
+  #exchange: HttpExchange | null = null;
+  /** What the socket has not taken of the request yet. */
+  #unsent: Uint8Array[] = [];
+  #isPaused = false;
+  #isReusable = false;
+
+  constructor(endpoint: Endpoint, owner: ConnectionOwner) {
+    this.endpoint = endpoint;
+    this.#owner = owner;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== null;
+  }
+
+  /**
+   * Connects within `clock`-driven limits of the caller: `signal` ends the attempt. Rejects with the error of the
+   * system or of the certificate check.
+   */
+  async open(): Promise<void> {
+    const { address, port, serverName } = this.endpoint;
+    const ready = Promise.withResolvers<void>();
+    this.#ready = ready;
+    const common = { hostname: address, port, data: this };
+    // The promise of Bun.connect settles before the certificate is checked; `handshake` settles ours.
+    Bun.connect<HttpConnection>(
+      serverName === null
+        ? { ...common, socket: HANDLERS }
+        : { ...common, socket: HANDLERS, tls: { serverName, rejectUnauthorized: true } },
+    ).catch(ready.reject);
+    await ready.promise;
+  }
+
+  #ready: PromiseWithResolvers<void> | null = null;
+
+  /** Writes a request and returns the exchange that its response goes to. The connection must be open and idle. */
+  send(request: HttpRequest): HttpExchange {
+    const socket = this.#socket;
+    if (socket === null || this.#exchange !== null) throw new Error("the connection is closed or in use");
+    const exchange = new HttpExchange(this);
+    this.#exchange = exchange;
+    this.#isReusable = false;
+    this.#parser.begin();
+    this.#write(socket, request.bytes);
+    if (request.more !== null && this.#socket !== null) this.#write(socket, request.more);
+    return exchange;
+  }
+
+  /** Whether its process may end while it is open. An idle connection keeps nobody. */
+  set isReferenced(yes: boolean) {
+    if (yes) this.#socket?.ref();
+    else this.#socket?.unref();
+  }
+
+  /** Closes the connection. A response that is not complete rejects with `reason`. */
+  close(reason: unknown): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#unsent = [];
+    this.#ready?.reject(reason);
+    this.#ready = null;
+    socket?.terminate();
+    exchange?.fail(reason);
+    if (socket !== null) this.#owner.onClose(this);
+  }
+
+  /** Called by the exchange when its unread bytes became fewer. */
+  onRead(unreadBytes: number): void {
+    if (!this.#isPaused || unreadBytes > READ_AHEAD_BYTES / 2) return;
+    this.#isPaused = false;
+    this.#socket?.resume();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#isReusable = head.isReusable;
+    this.keepAliveMs = keepAliveOf(head);
+    this.#exchange?.onHead(head);
+  }
+
+  onBody(piece: Uint8Array): void {
+    const unread = this.#exchange?.onBody(piece) ?? 0;
+    if (unread <= READ_AHEAD_BYTES || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#socket?.pause();
+  }
+
+  onEnd(): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#socket?.resume();
+    }
+    if (this.#isReusable && this.#unsent.length === 0 && this.#socket !== null) this.#owner.onIdle(this);
+    else this.close(null);
+    exchange?.onEnd();
+  }
+
+  /** Events of the socket, called by `HANDLERS` alone. */
+  onOpen(socket: Socket<HttpConnection>): void {
+    if (this.#ready === null) {
+      socket.terminate();
+      return;
+    }
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    if (this.endpoint.serverName === null) this.onReady();
+  }
+
+  onReady(): void {
+    this.#ready?.resolve();
+    this.#ready = null;
+  }
+
+  onData(chunk: Buffer): void {
+    try {
+      this.#parser.push(chunk);
+    } catch (error) {
+      this.close(error);
+    }
+  }
+
+  onDrain(socket: Socket<HttpConnection>): void {
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    for (const bytes of unsent) this.#write(socket, bytes);
+  }
+
+  onPeerClose(error: unknown): void {
+    if (this.#socket === null && this.#ready === null) return;
+    if (error == null && this.#exchange !== null) {
+      try {
+        this.#parser.close();
+      } catch {
+        error = new ConnectionError(
+          "ECONNRESET",
+          "the provider closed the connection before its answer was complete",
+        );
+      }
+    }
+    this.close(error ?? new ConnectionError("ECONNRESET", "the provider closed the connection"));
+  }
+
+  #write(socket: Socket<HttpConnection>, bytes: Uint8Array): void {
+    if (this.#unsent.length > 0) {
+      this.#unsent.push(bytes);
+      return;
+    }
+    const written = socket.write(bytes);
+    // A negative count means that the connection has ended, which `close` or `error` reports.
+    if (written < bytes.length) this.#unsent.push(bytes.subarray(Math.max(0, written)));
+  }
+}
+
+/** `Keep-Alive: timeout=N` in ms, a second less than stated so that both ends do not decide at the same moment. */
+function keepAliveOf({ headers }: ResponseHead): number | null {
+  const seconds = /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
+  return seconds === undefined ? null : Math.max(0, Number(seconds) * 1_000 - 1_000);
+}
+
+const HANDLERS = {
+  open: (socket: Socket<HttpConnection>) => socket.data.onOpen(socket),
+  handshake(socket: Socket<HttpConnection>, ok: boolean, error: Error | null) {
+    if (ok) socket.data.onReady();
+    else socket.data.close(error ?? new ConnectionError("ERR_TLS", "the TLS handshake failed"));
+  },
+  data: (socket: Socket<HttpConnection>, chunk: Buffer) => socket.data.onData(chunk),
+  drain: (socket: Socket<HttpConnection>) => socket.data.onDrain(socket),
+  close: (socket: Socket<HttpConnection>, error?: Error) => socket.data.onPeerClose(error),
+  end: (socket: Socket<HttpConnection>) => socket.data.onPeerClose(null),
+  error: (socket: Socket<HttpConnection>, error: Error) => socket.data.onPeerClose(error),
+  connectError: (socket: Socket<HttpConnection>, error: Error) => socket.data?.close(error),
+};

@@ -1,0 +1,119 @@
+// One request and its response: the head that the caller waits for, and the body that it reads piece by piece. It
+// holds what has arrived and was not read; the connection stops reading when that is too much. It never writes.
+
+import type { ResponseHead } from "./response-head.ts";
+
+/** An encoded request. */
+export interface HttpRequest {
+  /** Head and, for small bodies, body. */
+  readonly bytes: Uint8Array;
+  /** A large body, which is written after `bytes` without a copy; null when `bytes` is all. */
+  readonly more: Uint8Array | null;
+}
+
+/** What an exchange needs of its connection. */
+export interface ExchangeConnection {
+  onRead(unreadBytes: number): void;
+  close(reason: unknown): void;
+}
+
+/** The reason with which an exchange ends whose body was cancelled. */
+export const CANCELLED = new DOMException("the body is not needed", "AbortError");
+
+/** A running request. */
+export class HttpExchange {
+  readonly #connection: ExchangeConnection;
+  readonly #head = Promise.withResolvers<ResponseHead>();
+  /** Pieces that have arrived; those before `#at` were read. */
+  #pieces: Uint8Array[] = [];
+  #at = 0;
+  #unread = 0;
+  #state: "open" | "ended" | "failed" = "open";
+  #error: unknown = null;
+  #waiting: PromiseWithResolvers<Uint8Array | null> | null = null;
+
+  constructor(connection: ExchangeConnection) {
+    this.#connection = connection;
+  }
+
+  /** Resolves with the head of the response; rejects when the exchange ends before it. */
+  get head(): Promise<ResponseHead> {
+    return this.#head.promise;
+  }
+
+  /** Whether the whole response has arrived. */
+  get isComplete(): boolean {
+    return this.#state === "ended";
+  }
+
+  /**
+   * Returns the next piece of the body, or null at its end; at once when it has arrived. Throws, or rejects, when
+   * the response broke off. One read at a time.
+   */
+  read(): Uint8Array | null | Promise<Uint8Array | null> {
+    if (this.#at < this.#pieces.length) return this.#take();
+    if (this.#state === "ended") return null;
+    if (this.#state === "failed") throw this.#error;
+    if (this.#waiting !== null) throw new Error("the body is being read already");
+    this.#waiting = Promise.withResolvers();
+    return this.#waiting.promise;
+  }
+
+  /** Ends the exchange for a reason of the caller and closes its connection. */
+  abort(reason: unknown): void {
+    if (this.#state === "open") this.#connection.close(reason);
+    this.fail(reason);
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#head.resolve(head);
+  }
+
+  /** Takes a piece and returns how many bytes wait to be read. */
+  onBody(piece: Uint8Array): number {
+    const waiting = this.#waiting;
+    if (waiting !== null) {
+      this.#waiting = null;
+      waiting.resolve(piece);
+      return 0;
+    }
+    this.#pieces.push(piece);
+    this.#unread += piece.length;
+    return this.#unread;
+  }
+
+  onEnd(): void {
+    if (this.#state !== "open") return;
+    this.#state = "ended";
+    this.#waiting?.resolve(null);
+    this.#waiting = null;
+  }
+
+  /** Ends the exchange with an error. What has arrived is dropped, since it is part of no whole answer. */
+  fail(error: unknown): void {
+    if (this.#state === "failed") return;
+    const isWhole = this.#state === "ended" && error === CANCELLED;
+    this.#state = "failed";
+    this.#error = error;
+    this.#pieces = [];
+    this.#at = 0;
+    this.#unread = 0;
+    if (isWhole) return;
+    this.#head.promise.catch(() => undefined);
+    this.#head.reject(error);
+    this.#waiting?.reject(error);
+    this.#waiting = null;
+  }
+
+  #take(): Uint8Array {
+    const piece = this.#pieces[this.#at]!;
+    this.#at++;
+    if (this.#at === this.#pieces.length) {
+      this.#pieces = [];
+      this.#at = 0;
+    }
+    this.#unread -= piece.length;
+    if (this.#state === "open") this.#connection.onRead(this.#unread);
+    return piece;
+  }
+}

@@ -1,0 +1,29 @@
+// The contract of what sends an HTTP request to one pinned address. There are two: the runtime's fetch, and our
+// own HTTP/1.1 connections. A transport resolves no names and checks no addresses; the SSRF guard has done both.
+
+import type { UpstreamResponse } from "./upstream-response.ts";
+
+/** A request to one address. */
+export interface TransportRequest {
+  readonly method: "POST" | "GET" | "DELETE";
+  /** The pinned address, IPv6 without brackets. */
+  readonly address: string;
+  readonly port: number;
+  /** The name for TLS; null without TLS. */
+  readonly serverName: string | null;
+  /** The value of the Host header. */
+  readonly host: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | FormData | null;
+  readonly signal: AbortSignal;
+}
+
+/** Sends requests. */
+export interface Transport {
+  /** Resolves with the head of the response; rejects when there is none. Sends no byte twice. */
+  open(request: TransportRequest): Promise<UpstreamResponse>;
+  /** Closes idle connections. */
+  close(): void;
+}

@@ -1,0 +1,25 @@
+// A provider's response whose body has not been read, in the form in which both HTTP clients give it. The reader
+// of a body sets its pace: what is not read is not received, beyond a bounded amount.
+
+/** Header fields, by name in any case. */
+export interface HeaderReader {
+  get(name: string): string | null;
+  has(name: string): boolean;
+}
+
+/** A body that is read piece by piece. */
+export interface UpstreamBody {
+  /**
+   * Returns the next piece, or null at the end; at once when it has arrived. Throws or rejects when the response
+   * breaks off. One read at a time.
+   */
+  read(): Uint8Array | null | Promise<Uint8Array | null>;
+  /** Closes the connection when the rest is not needed. Does nothing after the end. */
+  cancel(): void;
+}
+
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: HeaderReader;
+  readonly body: UpstreamBody;
+}
