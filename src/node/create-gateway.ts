@@ -21,6 +21,8 @@ import { LAG_MS_MAX } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Store } from "../store/store.ts";
+import { createFetchTransport } from "../upstream/fetch-transport.ts";
+import { Http1Transport } from "../upstream/http1/http1-transport.ts";
 import { createSecretVault, type SecretVault } from "../upstream/secret-vault.ts";
 import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
@@ -69,6 +71,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   });
   await settlement.replay();
   const chooser = createKeyChooser();
+  const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
   return {
     guard,
     vault,
@@ -86,7 +89,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       failedRequests: createFailedRequestLog(),
       storedObjects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
       idempotencyRecords: createIdempotencyRecords({ store, vault, clock, log }),
-      upstream: createUpstreams({ ...settings, guard, clock, hostFacts }),
+      upstream: createUpstreams({ ...settings, guard, transport, clock, hostFacts }),
       limits: settings,
       lagMostMs: LAG_MS_MAX,
       describe: (refusal) => errorOf(httpError(refusal)),
@@ -95,6 +98,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       // An aborted request is charged for what its client got, which must be counted first.
       await atMost(clock, ENDING_MS, settlement.idle());
       counter.stop();
+      transport.close();
       settlement.flushNow();
       await atMost(clock, ENDING_MS, settlement.idle());
     },

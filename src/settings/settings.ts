@@ -39,6 +39,8 @@ export interface Settings {
   readonly allowClockOffset: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   readonly logFormat: "pretty" | "json";
+  /** What sends requests to providers: our own HTTP/1.1 connections, or the runtime's fetch. */
+  readonly upstreamClient: "sockets" | "fetch";
   readonly upstreamTimeoutMs: number;
   readonly upstreamFirstMs: number;
   readonly upstreamIdleMs: number;
@@ -129,6 +131,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     allowClockOffset,
     logLevel: oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     logFormat: oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
+    upstreamClient: oneOf("UPSTREAM_CLIENT", "sockets", ["sockets", "fetch"]),
     upstreamTimeoutMs: integer("UPSTREAM_TIMEOUT_MS", 600_000, 1, 86_400_000),
     upstreamFirstMs: integer("UPSTREAM_FIRST_MS", 60_000, 1, 86_400_000),
     upstreamIdleMs: integer("UPSTREAM_IDLE_MS", 120_000, 1, 86_400_000),

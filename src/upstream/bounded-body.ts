@@ -2,6 +2,7 @@
 // nothing; upstream-failure.ts does.
 
 import { atMost, type Clock } from "../base/clock.ts";
+import type { UpstreamBody } from "./upstream-response.ts";
 
 const BODY_MAX = 64 * 1024;
 const BODY_MS = 5_000;
@@ -10,18 +11,16 @@ const BODY_MS = 5_000;
  * Returns the text of a body that arrives within 64 KB and 5 s, then cancels the rest. A broken body does not
  * throw.
  */
-export async function readBounded(response: Response, clock: Clock): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
+export async function readBounded(body: UpstreamBody, clock: Clock): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let left = BODY_MAX;
   const collect = async (): Promise<void> => {
     while (left > 0) {
-      const next = await reader.read();
-      if (next.done) return;
-      text += decoder.decode(next.value.subarray(0, left), { stream: true });
-      left -= next.value.length;
+      const piece = await body.read();
+      if (piece === null) return;
+      text += decoder.decode(piece.subarray(0, left), { stream: true });
+      left -= piece.length;
     }
   };
   try {
@@ -30,8 +29,7 @@ export async function readBounded(response: Response, clock: Clock): Promise<str
     // When the body breaks off, the status alone is enough to classify the answer.
     if (!(error instanceof Error)) throw error;
   } finally {
-    // The rest is not needed, so a failed cancel is ignored.
-    reader.cancel().catch(() => undefined);
+    body.cancel();
   }
   return text;
 }

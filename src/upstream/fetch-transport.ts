@@ -25,7 +25,15 @@ export const responseOf = (response: Response): UpstreamResponse => ({
   body: new FetchBody(response.body),
 });
 
-function initOf({ method, headers, body, host, serverName, signal }: TransportRequest): BunFetchRequestInit {
+function initOf({
+  method,
+  address,
+  headers,
+  body,
+  host,
+  serverName,
+  signal,
+}: TransportRequest): BunFetchRequestInit {
   const pieces = inPieces(body);
   const init: BunFetchRequestInit = {
     method,
@@ -36,7 +44,7 @@ function initOf({ method, headers, body, host, serverName, signal }: TransportRe
     proxy: false,
     // Bun's own idle timeout is off, because attempt and stream have their own.
     timeout: false,
-    ...(serverName === null ? {} : { tls: { serverName } }),
+    ...(serverName === null || serverName === address ? {} : { tls: { serverName } }),
   };
   if (pieces === null) return init;
   return { ...init, ...pieces.init, headers: { ...headers, host, "content-length": pieces.length } };
@@ -51,7 +59,8 @@ function decodedHeaders(headers: Headers): HeaderReader {
   return decoded;
 }
 
-class FetchBody implements UpstreamBody {
+/** A body of fetch, or another stream of bytes. */
+export class FetchBody implements UpstreamBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
 
   constructor(body: ReadableStream<Uint8Array> | null) {

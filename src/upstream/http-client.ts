@@ -1,19 +1,20 @@
 // Opens HTTP requests to providers. It connects only to addresses that the guard has pinned, under the
-// requested host name, follows no redirect and uses no proxy. It knows neither keys nor models.
-//
-// A large body of bytes is sent in pieces: fetch would copy a whole one before it sends it.
+// requested host name. It knows neither keys nor models, and leaves connections to a transport.
 
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
+import type { Transport } from "./transport.ts";
 import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
 import { cutBy, type UpstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** A URL in parts, so that a pinned address can replace the host name. */
 export interface Target {
   readonly origin: string;
-  readonly scheme: string;
+  /** The value of the Host header. */
   readonly host: string;
-  /** The port, path and query of the URL. */
-  readonly behind: string;
+  readonly port: number;
+  /** Path and query. */
+  readonly target: string;
   readonly secure: boolean;
 }
 
@@ -26,7 +27,10 @@ export interface ConnectRequest {
 }
 
 /** Sends a request. Returns the response with any status, or a failure when there was none. Never rejects. */
-export type Connect = (target: Target, call: ConnectRequest) => Promise<Response | UpstreamFailureResult>;
+export type Connect = (
+  target: Target,
+  call: ConnectRequest,
+) => Promise<UpstreamResponse | UpstreamFailureResult>;
 
 /** Error codes after which another address of the same name may be tried, because no connection was made. */
 const NOT_CONNECTED = new Set([
@@ -41,19 +45,19 @@ const ADDRESSES_MAX = 3;
 /** Splits a URL into its parts. */
 export const targetOf = (url: URL): Target => ({
   origin: url.origin,
-  scheme: `${url.protocol}//`,
   host: url.host,
-  behind: `${url.port === "" ? "" : `:${url.port}`}${url.pathname}${url.search}`,
+  port: url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port),
+  target: url.pathname + url.search,
   secure: url.protocol === "https:",
 });
 
-/** Creates the function that sends requests to addresses pinned by `guard`. */
-export function createConnect(guard: SsrfGuard): Connect {
+/** Creates the function that sends requests over `transport` to addresses pinned by `guard`. */
+export function createConnect(guard: SsrfGuard, transport: Transport): Connect {
   return async (target, call) => {
     if (call.signal.aborted) return { ok: false, signal: cutBy(call.signal, null) };
     try {
       const pinned = guard.checked(target.origin) ?? (await pin(target.origin, call.signal));
-      return "signal" in pinned ? pinned : await open(target, call, pinned);
+      return "signal" in pinned ? pinned : await open(transport, target, call, pinned);
     } catch (error) {
       return { ok: false, signal: cutBy(call.signal, error) };
     }
@@ -66,26 +70,20 @@ export function createConnect(guard: SsrfGuard): Connect {
   }
 }
 
-async function open(target: Target, call: ConnectRequest, pinned: Pinned): Promise<Response> {
-  const named = pinned.name !== null;
-  const init: BunFetchRequestInit = {
-    method: call.method,
-    headers: named ? { ...call.headers, host: target.host } : { ...call.headers },
-    body: call.body as BodyInit | null,
-    redirect: "manual",
-    signal: call.signal,
-    proxy: false,
-    // Bun's own idle timeout is off, because attempt and stream have their own.
-    timeout: false,
-    ...(named && target.secure ? { tls: { serverName: pinned.name } } : {}),
-  };
-  const last = Math.min(pinned.addresses.length, ADDRESSES_MAX) - 1;
+/** Tries the pinned addresses in order, as long as no connection was made. */
+async function open(
+  transport: Transport,
+  { host, port, target, secure }: Target,
+  { method, headers, body, signal }: ConnectRequest,
+  { addresses, name }: Pinned,
+): Promise<UpstreamResponse> {
+  const last = Math.min(addresses.length, ADDRESSES_MAX) - 1;
   for (let i = 0; i <= last; i++) {
+    const address = addresses[i]!;
     try {
-      const pieces = inPieces(call.body);
-      const made =
-        pieces === null ? init : { ...init, ...pieces.init, headers: sized(init.headers, pieces.length) };
-      return await fetch(target.scheme + pinned.addresses[i]! + target.behind, made);
+      // Without a name the certificate must be for the address.
+      const serverName = secure ? (name ?? address) : null;
+      return await transport.open({ method, address, port, serverName, host, target, headers, body, signal });
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
       if (i === last || !NOT_CONNECTED.has(code)) throw error;
@@ -93,11 +91,6 @@ async function open(target: Target, call: ConnectRequest, pinned: Pinned): Promi
   }
   throw new Error("the guard pinned no address");
 }
-
-const sized = (headers: BunFetchRequestInit["headers"], length: string) => ({
-  ...(headers as Record<string, string>),
-  "content-length": length,
-});
 
 /**
  * Returns the result of `work`, or rejects with the signal's reason when it aborts. It does not stop the
@@ -120,26 +113,3 @@ export const failed = (name: UpstreamFailure["name"], note: string): UpstreamFai
   ok: false,
   signal: { name, status: 0, note },
 });
-
-/** Bodies below this size are sent whole: a copy costs less than pieces. */
-const LARGE_BYTES = 1_000_000;
-const PIECE_BYTES = 256 * 1024;
-
-async function* piecesOf(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
-}
-
-/**
- * Returns what makes fetch send a large body in pieces, for one request. Returns null if the body is sent
- * whole.
- */
-export function inPieces(
-  body: unknown,
-): { readonly init: BunFetchRequestInit; readonly length: string } | null {
-  if (!(body instanceof Uint8Array) || body.length < LARGE_BYTES) return null;
-  // An idle connection may already be closed by the provider, and a body in pieces cannot be sent again.
-  return {
-    init: { body: piecesOf(body) as unknown as BodyInit, keepalive: false },
-    length: String(body.length),
-  };
-}

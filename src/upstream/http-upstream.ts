@@ -20,6 +20,7 @@ import type {
   UpstreamRequest,
 } from "./upstream.ts";
 import { classify } from "./upstream-failure.ts";
+import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** What an upstream needs from the node. */
 export interface HttpUpstreamParts {
@@ -83,7 +84,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
       const response = await connect(found.target, { method, headers, body, signal });
       if ("signal" in response) return response;
       if (response.status === 401 && !isRetry && way.refused?.(key, credential) === true) {
-        await discard(response);
+        response.body.cancel();
       } else {
         const secrets = [credential, key.secret, key.privateKey ?? ""];
         return judged(response, model, createRedactor(secrets, found.place.hidden ?? []));
@@ -92,16 +93,15 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
   }
 
   async function judged(
-    response: Response,
+    { status, headers, body }: UpstreamResponse,
     model: string,
     scrub: UpstreamHead["scrub"],
   ): Promise<UpstreamHead | UpstreamFailureResult> {
-    const { status, headers } = response;
-    if (response.ok) return { ok: true, status, headers: headersOf(response), response, scrub };
+    if (status >= 200 && status < 300) return { ok: true, status, headers, body, scrub };
     const redirect = status >= 300 && status < 400;
     // Some providers repeat the secret in their error.
-    const bodyText = redirect ? "" : scrub(await readBounded(response, clock));
-    if (redirect) await discard(response);
+    const bodyText = redirect ? "" : scrub(await readBounded(body, clock));
+    if (redirect) body.cancel();
     return { ok: false, signal: classify({ status, headers, bodyText, model, nowMs: clock.wall() }) };
   }
 
@@ -133,24 +133,10 @@ function headersFor(
     ...(rewriteHeaders === undefined ? clients : rewriteHeaders(clients)),
   };
   headers[auth.header] = auth.prefix + credential;
-  // fetch sets the boundary of a form. A text without a content type is JSON.
+  // The transport sets the boundary of a form. A text without a content type is JSON.
   if (body instanceof FormData || body === null) delete headers["content-type"];
   else headers["content-type"] ??= "application/json";
   // A provider that compresses would delay events until a block is full.
   if (stream) headers["accept-encoding"] = "identity";
   return headers;
-}
-
-/** Returns the response's headers without the encoding, which Bun has already decoded. */
-function headersOf(response: Response): Headers {
-  if (!response.headers.has("content-encoding")) return response.headers;
-  const headers = new Headers(response.headers);
-  headers.delete("content-encoding");
-  headers.delete("content-length");
-  return headers;
-}
-
-/** Cancels a body that is not needed; a failed cancel is ignored. */
-async function discard({ body }: Response): Promise<void> {
-  await body?.cancel().catch(() => undefined);
 }

@@ -2,6 +2,8 @@
 // addresses and names from the provider's account are removed. It classifies nothing; upstream-failure.ts
 // does.
 
+import type { HeaderReader } from "./upstream-response.ts";
+
 /** A provider's error in one form. A missing text is the empty string. */
 export interface ProviderError {
   readonly code: string;
@@ -78,7 +80,7 @@ export function retryAfter({
   headers,
   nowMs,
 }: {
-  readonly headers?: Headers;
+  readonly headers?: HeaderReader;
   readonly nowMs: number;
 }): number | null {
   const given = headers?.get("retry-after") ?? "";

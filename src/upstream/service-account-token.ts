@@ -10,6 +10,7 @@ import { type Connect, failed, targetOf, unlessAborted } from "./http-client.ts"
 import { clean } from "./provider-error.ts";
 import type { UpstreamFailureResult } from "./upstream.ts";
 import { classify, cutBy, fromError, type UpstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** The service account that a token is for. */
 export interface ServiceAccount {
@@ -113,8 +114,8 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
         signal: limit.signal,
       });
       if ("signal" in response) return failureOf(response.signal, response.signal.note);
-      const text = (await readBounded(response, clock)).replaceAll(statement, "[removed]");
-      if (response.ok)
+      const text = (await readBounded(response.body, clock)).replaceAll(statement, "[removed]");
+      if (response.status >= 200 && response.status < 300)
         return tokenIn(text, sentAt) ?? failureOf({ name: "server_error", status: 200 }, "no token");
       return refusal(response, text);
     } finally {
@@ -126,7 +127,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
    * Classifies a refused exchange. The client's request was not sent, so the failure is never the client's
    * fault.
    */
-  function refusal({ status, headers }: Response, bodyText: string): UpstreamFailureResult {
+  function refusal({ status, headers }: UpstreamResponse, bodyText: string): UpstreamFailureResult {
     const { pass: _, ...signal } = classify({ status, headers, bodyText, model: "", nowMs: clock.wall() });
     const name = OURS[signal.name] ?? signal.name;
     return failureOf({ ...signal, name }, `status ${status} ${errorTextIn(bodyText)}`.trim());

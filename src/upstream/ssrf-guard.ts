@@ -11,7 +11,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The addresses of a URL, all of which are allowed. */
 export interface Pinned {
-  /** Checked addresses, IPv4 first. IPv6 addresses are in brackets, as in a URL. */
+  /** Checked addresses, IPv4 first. */
   readonly addresses: readonly string[];
   /** The host name for TLS verification and the Host header; null when the URL contains an IP address. */
   readonly name: string | null;
@@ -127,7 +127,7 @@ export function createSsrfGuard(options: SsrfGuardOptions): SsrfGuard {
       const kind = forbidden(text, allowed);
       if (kind !== null) return refused("address", `leads to an address that is not allowed (${kind})`);
     }
-    const addresses = [...found].sort(v4First).map((a) => (a.includes(":") ? `[${a}]` : a));
+    const addresses = [...found].sort(v4First);
     return { ok: true, addresses, pinned: { addresses, name: literal ? null : url.hostname } };
   }
 

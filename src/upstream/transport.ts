@@ -6,10 +6,10 @@ import type { UpstreamResponse } from "./upstream-response.ts";
 /** A request to one address. */
 export interface TransportRequest {
   readonly method: "POST" | "GET" | "DELETE";
-  /** The pinned address, IPv6 without brackets. */
+  /** The pinned address. */
   readonly address: string;
   readonly port: number;
-  /** The name for TLS; null without TLS. */
+  /** The name, or the address, that the certificate must be for; null without TLS. */
   readonly serverName: string | null;
   /** The value of the Host header. */
   readonly host: string;

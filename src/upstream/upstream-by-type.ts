@@ -9,11 +9,13 @@ import { createHttpUpstream } from "./http-upstream.ts";
 import { createTokens } from "./service-account-token.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
+import type { Transport } from "./transport.ts";
 import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
 
 /** What the upstreams need from the node. */
 export interface UpstreamParts {
   readonly guard: SsrfGuard;
+  readonly transport: Transport;
   readonly clock: Clock;
   readonly hostFacts: HostBook;
   readonly cloudAApiVersions: Readonly<Record<ApiKind, string>>;
@@ -22,8 +24,8 @@ export interface UpstreamParts {
 
 /** Creates the upstream for all provider types. An unknown type is treated as `standard`. */
 export function createUpstreams(parts: UpstreamParts): Upstream {
-  const { guard, clock } = parts;
-  const connect = createConnect(guard);
+  const { guard, transport, clock } = parts;
+  const connect = createConnect(guard, transport);
   const tokens = createTokens({ connect, clock, url: parts.cloudBTokenUrl });
   const by: Readonly<Record<ProviderType, Upstream>> = {
     standard: createHttpUpstream(standard(parts.hostFacts), { connect, clock }),

@@ -3,6 +3,7 @@
 
 import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
+import type { HeaderReader } from "./upstream-response.ts";
 
 /** The kinds of failure; see `FAILURE_RULES` for their effects. */
 export type FailureKind =
@@ -72,7 +73,7 @@ export const FAILURE_RULES: Readonly<
 export interface Evidence {
   /** The provider's HTTP status; it is 200 for an error body or an error inside a stream. */
   readonly status: number;
-  readonly headers?: Headers;
+  readonly headers?: HeaderReader;
   readonly bodyText: string;
   /** The requested model, by the provider's name. */
   readonly model: string;

@@ -3,6 +3,7 @@
 // per provider_type.
 
 import type { UpstreamFailure } from "./upstream-failure.ts";
+import type { HeaderReader, UpstreamBody } from "./upstream-response.ts";
 
 /** The provider types; each has an adapter of the same name. */
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
@@ -65,8 +66,8 @@ export interface UpstreamRequest {
 export interface UpstreamHead {
   readonly ok: true;
   readonly status: number;
-  readonly headers: Headers;
-  readonly response: Response;
+  readonly headers: HeaderReader;
+  readonly body: UpstreamBody;
   /** Removes secrets and names from the provider's account from the text of an error in the body. */
   readonly scrub: (text: string) => string;
 }

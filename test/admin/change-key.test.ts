@@ -13,6 +13,7 @@ import { createSingleNodePlacement } from "../../src/runtime/placement/single-no
 import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
+import { createFetchTransport } from "../../src/upstream/fetch-transport.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import type { SsrfGuard, SsrfVerdict } from "../../src/upstream/ssrf-guard.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
@@ -46,7 +47,13 @@ beforeEach(async () => {
   await system.start();
   answer = { ok: true, addresses: ["93.184.216.34"], pinned: { addresses: ["93.184.216.34"], name: "host" } };
   const guard: SsrfGuard = { checked: () => undefined, check: async () => answer };
-  const upstream = createUpstreams({ guard, clock, hostFacts: () => undefined, ...CLOUDS });
+  const upstream = createUpstreams({
+    guard,
+    transport: createFetchTransport(),
+    clock,
+    hostFacts: () => undefined,
+    ...CLOUDS,
+  });
   const parts = { system, guard, vault, upstream, listeners: () => [], publicUrls: [] };
   keys = changeKeys(parts);
   const adding = addKeys({ ...parts, nextId: numbers(store, "key") });

@@ -12,6 +12,7 @@ import { modelToTest } from "../../src/admin/test-model.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import type { ConfigCopy } from "../../src/gateway/account/config-cache.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
+import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import type { Upstream, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
@@ -39,9 +40,7 @@ function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: P
     async send(attempt) {
       sent.push(attempt);
       try {
-        const response = await answers(attempt);
-        const { status, headers } = response;
-        return { ok: true, status, headers, response, scrub: (text) => text };
+        return { ok: true, ...responseOf(await answers(attempt)), scrub: (text) => text };
       } catch (error) {
         return { ok: false, signal: cutBy(attempt.signal, error) };
       }

@@ -10,6 +10,7 @@ import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
 import type { GatewayCall } from "../../src/gateway/call.ts";
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
+import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import type { UpstreamHead } from "../../src/upstream/upstream.ts";
 import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
@@ -69,13 +70,7 @@ async function hopsToProvider(): Promise<number> {
       async send(): Promise<UpstreamHead> {
         hops = counting!.stop();
         const headers = new Headers({ "content-type": "application/json" });
-        return {
-          ok: true,
-          status: 200,
-          headers,
-          response: new Response(ANSWER, { headers }),
-          scrub: (text) => text,
-        };
+        return { ok: true, ...responseOf(new Response(ANSWER, { headers })), scrub: (text) => text };
       },
     },
     failedRequests: createFailedRequestLog(),

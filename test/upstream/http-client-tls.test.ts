@@ -1,6 +1,6 @@
 // TLS to a pinned address: the certificate must be for the name that was asked for, on a connection that is kept open too.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,30 +25,33 @@ afterAll(async () => {
 });
 
 /** What comes of calls to names, one after another, by a process that trusts our authority, or none but the usual ones. */
-async function called(names: readonly string[], trusts: boolean): Promise<unknown[]> {
+async function called(client: string, names: readonly string[], trusts: boolean): Promise<unknown[]> {
   const addresses = names.map((name) => `https://${name}:${server.port}/`);
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
-  const client = Bun.spawn([process.execPath, join(import.meta.dir, "tls-client.ts"), ...addresses], {
+  const command = [process.execPath, join(import.meta.dir, "tls-client.ts"), client, ...addresses];
+  const child = Bun.spawn(command, {
     env: trusts ? { ...env, NODE_EXTRA_CA_CERTS: authority } : env,
     stderr: "inherit",
   });
-  const lines = (await new Response(client.stdout).text()).trim().split("\n");
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
   return lines.map((line) => JSON.parse(line));
 }
 
-test("a certificate for the name is taken, for another name it is not, whatever is still open", async () => {
-  const host = `${NAME}:${server.port}`;
-  const wrong = "ERR_TLS_CERT_ALTNAME_INVALID";
-  expect(await called([NAME, NAME, "other.example", NAME, "other.example"], true)).toEqual([
-    host,
-    host,
-    wrong,
-    host,
-    wrong,
-  ]);
-});
+describe.each(["sockets", "fetch"])("%s", (client) => {
+  test("a certificate for the name is taken, for another name it is not, whatever is still open", async () => {
+    const host = `${NAME}:${server.port}`;
+    const wrong = "ERR_TLS_CERT_ALTNAME_INVALID";
+    expect(await called(client, [NAME, NAME, "other.example", NAME, "other.example"], true)).toEqual([
+      host,
+      host,
+      wrong,
+      host,
+      wrong,
+    ]);
+  });
 
-test("a certificate by an authority that nobody trusts is not taken", async () => {
-  const [said] = await called([NAME], false);
-  expect(said).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
+  test("a certificate by an authority that nobody trusts is not taken", async () => {
+    const [said] = await called(client, [NAME], false);
+    expect(said).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
+  });
 });

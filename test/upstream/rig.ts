@@ -4,10 +4,13 @@
 import { exportPKCS8, generateKeyPair } from "jose";
 import { type Clock, realClock } from "../../src/base/clock.ts";
 import { DEFAULT_API_VERSIONS } from "../../src/upstream/cloud-a.ts";
+import { Http1Transport } from "../../src/upstream/http1/http1-transport.ts";
 import { createSsrfGuard, type SsrfGuard } from "../../src/upstream/ssrf-guard.ts";
 import type { HostFacts } from "../../src/upstream/standard.ts";
+import type { Transport } from "../../src/upstream/transport.ts";
 import type { ProviderType, Upstream, UpstreamKey, UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { createUpstreams } from "../../src/upstream/upstream-by-type.ts";
+import type { UpstreamBody } from "../../src/upstream/upstream-response.ts";
 
 export const SECRET = "sk-test-0123456789abcdef";
 export const TOKEN = "ya29.token-0123456789abcdef";
@@ -44,7 +47,7 @@ export interface Rig {
 }
 
 /** `clock`: the upstream's. */
-export function startRig(clock: Clock = realClock()): Rig {
+export function startRig(clock: Clock = realClock(), transport: Transport = new Http1Transport(clock)): Rig {
   const paths: string[] = [];
   const names = { ...NAMES };
   const server = Bun.serve({
@@ -66,6 +69,7 @@ export function startRig(clock: Clock = realClock()): Rig {
   });
   const upstream = createUpstreams({
     guard,
+    transport,
     clock,
     hostFacts: (name) => FACTS[name],
     cloudAApiVersions: DEFAULT_API_VERSIONS,
@@ -77,7 +81,10 @@ export function startRig(clock: Clock = realClock()): Rig {
     rename(host, addresses) {
       names[host] = addresses;
     },
-    close: () => void server.stop(true),
+    close() {
+      transport.close();
+      void server.stop(true);
+    },
   };
 }
 
@@ -121,7 +128,14 @@ export interface Echo {
 export async function echoOf(upstream: Upstream, attempt: UpstreamRequest): Promise<Echo> {
   const result = await upstream.send(attempt);
   if (!result.ok) throw new Error(`${result.signal.name} ${result.signal.note}`);
-  return (await result.response.json()) as Echo;
+  return JSON.parse(await textOf(result.body)) as Echo;
+}
+
+/** Reads a body to its end. */
+export async function textOf(body: UpstreamBody): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
 }
 
 async function answer(request: Request, paths: string[]): Promise<Response> {

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair, jwtVerify } from "jose";
+import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import type { Connect, ConnectRequest } from "../../src/upstream/http-client.ts";
 import { createTokens } from "../../src/upstream/service-account-token.ts";
 import type { FailureKind } from "../../src/upstream/upstream-failure.ts";
@@ -28,7 +29,7 @@ function rig(...answers: Answer[]) {
   const connect: Connect = async (_target, call) => {
     const answer = answers[Math.min(calls.length, answers.length - 1)]!;
     calls.push(call);
-    return answer();
+    return responseOf(await answer());
   };
   const tokens = createTokens({ connect, clock, url: URL_ });
   const never = new AbortController().signal;

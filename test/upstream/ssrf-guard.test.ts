@@ -81,7 +81,7 @@ describe("a provider URL is refused when it is or leads to", () => {
   }
 });
 
-test("public addresses pass, literal ones unpinned, IPv6 in brackets", async () => {
+test("public addresses pass, literal ones unpinned, IPv6 without brackets", async () => {
   const { guard } = fixture({});
   expect(await guard.check("https://1.1.1.1/v1")).toMatchObject({
     ok: true,
@@ -89,7 +89,7 @@ test("public addresses pass, literal ones unpinned, IPv6 in brackets", async () 
   });
   expect(await guard.check("https://[2606:4700::1]/v1")).toMatchObject({
     ok: true,
-    addresses: ["[2606:4700::1]"],
+    addresses: ["2606:4700::1"],
   });
   expect(await guard.check("https://[64:ff9b::1.1.1.1]")).toMatchObject({ ok: true });
 });
@@ -99,7 +99,7 @@ test("a name is pinned to its addresses, IPv4 first", async () => {
   expect(guard.checked("https://api.example.com")).toBeUndefined();
   await guard.check("https://api.example.com");
   expect(guard.checked("https://api.example.com")).toEqual({
-    addresses: ["1.1.1.1", "[2606:4700::1]"],
+    addresses: ["1.1.1.1", "2606:4700::1"],
     name: "api.example.com",
   });
 });

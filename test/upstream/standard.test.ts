@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { type HostFacts, standard } from "../../src/upstream/standard.ts";
 import type { UpstreamRequest } from "../../src/upstream/upstream.ts";
-import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig } from "./rig.ts";
+import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig, textOf } from "./rig.ts";
 
 const { upstream, clock, port, at, close } = startRig();
 afterAll(close);
@@ -144,7 +144,7 @@ describe("a request carries", () => {
       }),
     );
     if (!result.ok) throw new Error(result.signal.name);
-    const seen = (await result.response.json()) as { name: string; type: string };
+    const seen = JSON.parse(await textOf(result.body)) as { name: string; type: string };
     expect(seen.name).toBe("speech.mp3");
     expect(seen.type).not.toContain("boundary=old");
   });

@@ -202,7 +202,7 @@ class RunningAttempt implements AttemptAnswer {
     const { clock, limits } = this.parts;
     let text: string;
     try {
-      text = await readBody(head.response, { clock, idleMs: limits.upstreamIdleMs, abort });
+      text = await readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort });
     } catch (error) {
       return cutBy(abort.signal, error);
     }
@@ -214,7 +214,7 @@ class RunningAttempt implements AttemptAnswer {
 
   /** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
   private async readUnstreamed(head: UpstreamHead): Promise<UpstreamFailure> {
-    return this.misread(head.scrub(await readBounded(head.response, this.parts.clock)), head.status);
+    return this.misread(head.scrub(await readBounded(head.body, this.parts.clock)), head.status);
   }
 
   private openStream(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
@@ -230,8 +230,7 @@ class RunningAttempt implements AttemptAnswer {
     return this.open(new AudioSource({ ...this.bodyParts(head), read }), contentType);
   }
 
-  private bodyParts({ response }: UpstreamHead) {
-    const body = response.body ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() });
+  private bodyParts({ body }: UpstreamHead) {
     const { clock, limits } = this.parts;
     return { body, clock, idleMs: limits.upstreamIdleMs, abort: this.input.abort };
   }

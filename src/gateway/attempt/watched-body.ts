@@ -2,17 +2,18 @@
 // off. A client that does not read for that long is cut off too, but that is not a failure of the provider.
 // It does not look at the content.
 //
-// Bun delivers everything that has arrived at once, up to a megabyte. It is passed on in pieces, so that what
+// A transport delivers everything that has arrived at once, up to a megabyte. It is passed on in pieces, so that what
 // is made of it (decoded, split into events, translated) exists for one piece at a time while the client does
 // not read.
 
 import type { Clock } from "../../base/clock.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
+import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 import type { StreamChunk } from "../codec/provider-answer.ts";
 
 /** A body to be read. `abort` aborts its request. */
 export interface BodyParts {
-  readonly body: ReadableStream<Uint8Array>;
+  readonly body: UpstreamBody;
   readonly clock: Clock;
   readonly idleMs: number;
   readonly abort: AbortController;
@@ -30,7 +31,7 @@ export abstract class WatchedBody {
   private readonly clock: Clock;
   private readonly idleMs: number;
   private readonly abort: AbortController;
-  private readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  private readonly body: UpstreamBody;
   /** Monotonic ms at which the last read began or ended. */
   private lastAt: number;
   private reading = false;
@@ -43,7 +44,7 @@ export abstract class WatchedBody {
     this.clock = clock;
     this.idleMs = idleMs;
     this.abort = abort;
-    this.reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    this.body = body;
     this.lastAt = clock.mono();
     this.cancelTimer = clock.after(idleMs, this.watch);
   }
@@ -58,7 +59,7 @@ export abstract class WatchedBody {
     try {
       // After an abort the buffered rest must not be passed on.
       if (this.rest !== null) this.abort.signal.throwIfAborted();
-      const chunk = this.rest ?? (await this.reader.read()).value ?? null;
+      const chunk = this.rest ?? (await this.body.read());
       const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
       this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
       return this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
@@ -73,8 +74,7 @@ export abstract class WatchedBody {
   /** Closes the connection. */
   stop(): void {
     this.cancelTimer();
-    // The connection may have ended already, which makes no difference.
-    this.reader.cancel().catch(() => undefined);
+    this.body.cancel();
   }
 
   private look(): void {

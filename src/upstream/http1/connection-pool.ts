@@ -1,14 +1,14 @@
 // Idle connections to providers, by address, so that a request need not connect anew. Bounds: open connections in
-// all, idle connections in all and for each endpoint, and the time for which one may be idle. At the bound of open
+// all, idle connections in all and for each peer, and the time for which one may be idle. At the bound of open
 // connections a request fails at once; at a bound of idle ones the connection is closed.
 
 import type { Clock } from "../../base/clock.ts";
-import { ConnectionError, type ConnectionOwner, type Endpoint, HttpConnection } from "./connection.ts";
+import { ConnectionError, type ConnectionOwner, HttpConnection, type PeerAddress } from "./connection.ts";
 
 /** Sockets to providers on this node, in use and idle. */
 const CONNECTIONS_MAX = 16_000;
 const IDLE_MAX = 2_000;
-const IDLE_PER_ENDPOINT_MAX = 512;
+const IDLE_PER_PEER_MAX = 512;
 /**
  * A peer that states no limit keeps idle connections for 60 s or more as a rule; half of it leaves no doubt about
  * which end closes first.
@@ -24,7 +24,7 @@ const CONNECT_MS_MAX = 10_000;
 /** The connections of one node. */
 export class ConnectionPool implements ConnectionOwner {
   readonly #clock: Clock;
-  /** Idle connections by endpoint, the most recently used last. */
+  /** Idle connections by peer, the most recently used last. */
   readonly #idle = new Map<string, HttpConnection[]>();
   readonly #open = new Set<HttpConnection>();
   #idleCount = 0;
@@ -34,9 +34,9 @@ export class ConnectionPool implements ConnectionOwner {
     this.#clock = clock;
   }
 
-  /** Takes the idle connection to an endpoint that was used last; null when there is none. */
-  takeIdle(endpoint: Endpoint): HttpConnection | null {
-    const connections = this.#idle.get(keyOf(endpoint));
+  /** Takes the idle connection to an peer that was used last; null when there is none. */
+  takeIdle(peer: PeerAddress): HttpConnection | null {
+    const connections = this.#idle.get(keyOf(peer));
     for (let found = connections?.pop(); found !== undefined; found = connections?.pop()) {
       this.#idleCount--;
       if (this.#isFresh(found)) {
@@ -49,14 +49,14 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   /** Opens a connection. Rejects with the reason of `signal`, or with the error of the system. */
-  async connect(endpoint: Endpoint, signal: AbortSignal): Promise<HttpConnection> {
+  async connect(peer: PeerAddress, signal: AbortSignal): Promise<HttpConnection> {
     if (this.#open.size >= CONNECTIONS_MAX) {
       throw new ConnectionError(
         "ECONNLIMIT",
         `more than ${CONNECTIONS_MAX} connections to providers are open`,
       );
     }
-    const connection = new HttpConnection(endpoint, this);
+    const connection = new HttpConnection(peer, this);
     this.#open.add(connection);
     const onAbort = () => connection.close(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -87,10 +87,10 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   onIdle(connection: HttpConnection): void {
-    const key = keyOf(connection.endpoint);
+    const key = keyOf(connection.peer);
     const connections = this.#idle.get(key) ?? [];
     if (connections.length === 0) this.#idle.set(key, connections);
-    if (this.#idleCount >= IDLE_MAX || connections.length >= IDLE_PER_ENDPOINT_MAX) {
+    if (this.#idleCount >= IDLE_MAX || connections.length >= IDLE_PER_PEER_MAX) {
       connection.close(null);
       return;
     }
@@ -103,7 +103,7 @@ export class ConnectionPool implements ConnectionOwner {
 
   onClose(connection: HttpConnection): void {
     this.#open.delete(connection);
-    const key = keyOf(connection.endpoint);
+    const key = keyOf(connection.peer);
     const connections = this.#idle.get(key);
     const at = connections?.indexOf(connection) ?? -1;
     if (connections === undefined || at === -1) return;
@@ -129,4 +129,5 @@ export class ConnectionPool implements ConnectionOwner {
 
 const TOO_SLOW = new ConnectionError("ETIMEDOUT", "the provider did not accept a connection in time");
 
-const keyOf = ({ address, port, serverName }: Endpoint): string => `${serverName ?? ""} ${address} ${port}`;
+const keyOf = ({ address, port, serverName }: PeerAddress): string =>
+  `${serverName ?? ""} ${address} ${port}`;

@@ -19,11 +19,11 @@ import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
 /** Where a connection leads. */
-export interface Endpoint {
-  /** An address, IPv6 without brackets. No name is resolved here. */
+export interface PeerAddress {
+  /** An IP address. No name is resolved here. */
   readonly address: string;
   readonly port: number;
-  /** The name in the certificate; null without TLS. */
+  /** What the certificate must be for; null without TLS. */
   readonly serverName: string | null;
 }
 
@@ -50,7 +50,7 @@ export class ConnectionError extends Error {
 
 /** One connection. It must be opened before a request is sent. */
 export class HttpConnection implements ResponseSink {
-  readonly endpoint: Endpoint;
+  readonly peer: PeerAddress;
   /** Monotonic ms at which it became idle. Kept by the pool. */
   idleAtMs = 0;
   /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */
@@ -64,8 +64,8 @@ export class HttpConnection implements ResponseSink {
   #isPaused = false;
   #isReusable = false;
 
-  constructor(endpoint: Endpoint, owner: ConnectionOwner) {
-    this.endpoint = endpoint;
+  constructor(peer: PeerAddress, owner: ConnectionOwner) {
+    this.peer = peer;
     this.#owner = owner;
   }
 
@@ -78,7 +78,7 @@ export class HttpConnection implements ResponseSink {
    * system or of the certificate check.
    */
   async open(): Promise<void> {
-    const { address, port, serverName } = this.endpoint;
+    const { address, port, serverName } = this.peer;
     const ready = Promise.withResolvers<void>();
     this.#ready = ready;
     const common = { hostname: address, port, data: this };
@@ -166,7 +166,7 @@ export class HttpConnection implements ResponseSink {
     }
     this.#socket = socket;
     socket.setNoDelay(true);
-    if (this.endpoint.serverName === null) this.onReady();
+    if (this.peer.serverName === null) this.onReady();
   }
 
   onReady(): void {

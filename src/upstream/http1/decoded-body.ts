@@ -22,8 +22,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  * Returns the body without its coding; `coding` is the value of `content-encoding`. Throws `ProtocolError` for a
  * coding that was not asked for.
  */
-export function decodedBody(body: UpstreamBody, coding: string | null): UpstreamBody {
-  const name = coding?.trim().toLowerCase() ?? "";
+export function decodedBody(body: UpstreamBody, coding: string): UpstreamBody {
+  const name = coding.trim().toLowerCase();
   if (name === "" || name === "identity") return body;
   const decoder = DECODERS[name];
   if (decoder === undefined)

@@ -4,7 +4,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Transport, TransportRequest } from "../transport.ts";
 import type { UpstreamBody, UpstreamResponse } from "../upstream-response.ts";
-import type { Endpoint } from "./connection.ts";
+import type { PeerAddress } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { ACCEPTED_CODINGS, decodedBody } from "./decoded-body.ts";
 import { CANCELLED, type HttpExchange } from "./exchange.ts";
@@ -35,16 +35,16 @@ export class Http1Transport implements Transport {
       body,
     });
     signal.throwIfAborted();
-    const endpoint = endpointOf(request);
-    const connection = this.#pool.takeIdle(endpoint) ?? (await this.#pool.connect(endpoint, signal));
+    const peer = peerOf(request);
+    const connection = this.#pool.takeIdle(peer) ?? (await this.#pool.connect(peer, signal));
     const exchange = connection.send(encoded);
     const answer = new Http1Body(exchange, signal);
     const head = await exchange.head;
-    return {
-      status: head.status,
-      headers: head.headers,
-      body: decodedBody(answer, head.headers.get("content-encoding")),
-    };
+    const { status, headers: fields } = head;
+    const coding = fields.get("content-encoding");
+    if (coding === null) return { status, headers: fields, body: answer };
+    const decoded = fields.without("content-encoding", "content-length");
+    return { status, headers: decoded, body: decodedBody(answer, coding) };
   }
 
   close(): void {
@@ -71,7 +71,7 @@ class Http1Body implements UpstreamBody {
   }
 }
 
-const endpointOf = ({ address, port, serverName }: TransportRequest): Endpoint => ({
+const peerOf = ({ address, port, serverName }: TransportRequest): PeerAddress => ({
   address,
   port,
   serverName,

@@ -10,7 +10,7 @@ export class ProtocolError extends Error {
 }
 
 /** The header fields of a response, by lower-case name. */
-export class HeaderFields {
+class HeaderFields {
   readonly #names: string[] = [];
   readonly #values: string[] = [];
 
@@ -27,6 +27,15 @@ export class HeaderFields {
 
   has(name: string): boolean {
     return this.#names.includes(name.toLowerCase());
+  }
+
+  /** Returns the fields but for some, by lower-case names. */
+  without(...names: readonly string[]): HeaderFields {
+    const left = new HeaderFields();
+    for (let i = 0; i < this.#names.length; i++) {
+      if (!names.includes(this.#names[i]!)) left.add(this.#names[i]!, this.#values[i]!);
+    }
+    return left;
   }
 
   /** Adds a field, in the order of the response. */

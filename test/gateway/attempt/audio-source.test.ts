@@ -5,19 +5,22 @@ import fc from "fast-check";
 import type { WholeBody } from "../../../src/dialect/dialect.ts";
 import { AudioSource } from "../../../src/gateway/attempt/audio-source.ts";
 import type { StreamEnd } from "../../../src/gateway/codec/provider-answer.ts";
+import { FetchBody } from "../../../src/upstream/fetch-transport.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 function heard(chunks: readonly Uint8Array[], fails: boolean) {
   const seen: NonNullable<WholeBody["sound"]>[] = [];
   let at = 0;
   const source = new AudioSource({
-    body: new ReadableStream({
-      pull(controller) {
-        if (at < chunks.length) controller.enqueue(chunks[at++]!);
-        else if (fails) controller.error(new Error("reset"));
-        else controller.close();
-      },
-    }),
+    body: new FetchBody(
+      new ReadableStream({
+        pull(controller) {
+          if (at < chunks.length) controller.enqueue(chunks[at++]!);
+          else if (fails) controller.error(new Error("reset"));
+          else controller.close();
+        },
+      }),
+    ),
     read(sound) {
       seen.push(sound);
       return {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { EventStreamSource } from "../../../src/gateway/attempt/stream-source.ts";
 import { PIECE_BYTES_MAX } from "../../../src/gateway/attempt/watched-body.ts";
+import { FetchBody } from "../../../src/upstream/fetch-transport.ts";
 import { cutBy } from "../../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
@@ -27,7 +28,7 @@ function rig() {
     typeof chat.stream
   >[0]);
   const source = new EventStreamSource({
-    body,
+    body: new FetchBody(body),
     machine,
     clock,
     idleMs: IDLE_MS,

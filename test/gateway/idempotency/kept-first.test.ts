@@ -10,6 +10,7 @@ import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import type { GatewayCall } from "../../../src/gateway/call.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
+import { responseOf } from "../../../src/upstream/fetch-transport.ts";
 import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";
@@ -30,7 +31,7 @@ async function steps(key: string | null): Promise<string[]> {
   const head = (): UpstreamHead => {
     const headers = new Headers({ "content-type": "application/json" });
     const response = new Response(JSON.stringify(ANSWER), { headers });
-    return { ok: true, status: 200, headers, response, scrub: (text) => text };
+    return { ok: true, ...responseOf(response), scrub: (text) => text };
   };
   const admitted = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
   const accountContext = accountContextOf({

@@ -1,7 +1,7 @@
 // Large bodies on their way to a provider: in pieces, byte for byte, with their length told; small ones as they are.
 
 import { afterAll, expect, test } from "bun:test";
-import { inPieces } from "../../src/upstream/http-client.ts";
+import { inPieces } from "../../src/upstream/fetch-transport.ts";
 
 const server = Bun.serve({
   port: 0,
