@@ -18,6 +18,7 @@ import {
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
 import { RequestLifetime } from "../../src/gateway/request-lifetime.ts";
+import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import type { UpstreamFailureResult, UpstreamHead } from "../../src/upstream/upstream.ts";
 import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
@@ -94,7 +95,7 @@ const BUSY: UpstreamFailureResult = { ok: false, signal: { name: "server_error",
 
 const head = (body: string, type = "application/json"): UpstreamHead => {
   const headers = new Headers({ "content-type": type });
-  return { ok: true, status: 200, headers, response: new Response(body, { headers }), scrub: (text) => text };
+  return { ok: true, ...responseOf(new Response(body, { headers })), scrub: (text) => text };
 };
 
 interface Case {

@@ -61,6 +61,9 @@ export class HttpExchange {
 
   /** Ends the exchange for a reason of the caller and closes its connection. */
   abort(reason: unknown): void {
+    this.#pieces = [];
+    this.#at = 0;
+    this.#unread = 0;
     if (this.#state === "open") this.#connection.close(reason);
     this.fail(reason);
   }
@@ -89,16 +92,11 @@ export class HttpExchange {
     this.#waiting = null;
   }
 
-  /** Ends the exchange with an error. What has arrived is dropped, since it is part of no whole answer. */
+  /** Ends the exchange with an error, which follows what has arrived and was not read. */
   fail(error: unknown): void {
     if (this.#state === "failed") return;
-    const isWhole = this.#state === "ended" && error === CANCELLED;
     this.#state = "failed";
     this.#error = error;
-    this.#pieces = [];
-    this.#at = 0;
-    this.#unread = 0;
-    if (isWhole) return;
     this.#head.promise.catch(() => undefined);
     this.#head.reject(error);
     this.#waiting?.reject(error);

@@ -134,6 +134,17 @@ describe("answers that break off", () => {
     }
   });
 
+  test("after a piece that was not read yet: the piece comes first", async () => {
+    await using server = rawServer((to) => {
+      to.piece("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello");
+      to.end();
+    });
+    const response = await transport.open(request(server.port));
+    await Bun.sleep(50);
+    expect(Buffer.from((await response.body.read())!).toString()).toBe("hello");
+    expect(await failure((async () => response.body.read())())).toBe("ECONNRESET");
+  });
+
   test("a body without a length ends in order with its connection, and breaks with a reset", async () => {
     await using server = rawServer(async (to, { connection }) => {
       to.piece("HTTP/1.1 200 OK\r\n\r\nhello");
