@@ -112,6 +112,8 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
       API_RPM: "1000000",
       // Tests move business time.
       ALLOW_CLOCK_OFFSET: "1",
+      // Any suite, and the fault bench, can be run over either client.
+      UPSTREAM_CLIENT: process.env.UPSTREAM_CLIENT ?? "sockets",
       ...options.settings,
     },
     false,
