@@ -47,6 +47,9 @@ export class ResponseParser {
   #left = 0;
   #interim = 0;
   #trailerBytes = 0;
+  /** The part of the current chunk that is body and was not passed on yet. */
+  #pieceFrom = 0;
+  #pieceTo = 0;
 
   constructor(sink: ResponseSink) {
     this.#sink = sink;
@@ -69,6 +72,7 @@ export class ResponseParser {
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) at = this.#step(chunk, at);
+    this.#flush(chunk);
   }
 
   /** The peer has closed the connection. Throws `ProtocolError` when the response is not complete. */
@@ -87,7 +91,7 @@ export class ResponseParser {
       case "chunk-data":
         return this.#data(chunk, at, "chunk-end");
       case "close":
-        this.#sink.onBody(at === 0 ? chunk : chunk.subarray(at));
+        this.#add(chunk, at, chunk.length);
         return chunk.length;
       case "chunk-line":
       case "chunk-end":
@@ -152,12 +156,38 @@ export class ResponseParser {
   #data(chunk: Buffer, at: number, next: "nothing" | "chunk-end"): number {
     const end = Math.min(chunk.length, at + this.#left);
     this.#left -= end - at;
-    this.#sink.onBody(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+    this.#add(chunk, at, end);
     if (this.#left === 0) {
-      if (next === "nothing") this.#finish();
-      else this.#expect = next;
+      if (next === "nothing") {
+        this.#flush(chunk);
+        this.#finish();
+      } else this.#expect = next;
     }
     return end;
+  }
+
+  /**
+   * Adds a part of `chunk` to the piece that is passed on. Parts of several transfer chunks are moved together in
+   * the buffer, which is ours: what arrived at once is read at once.
+   */
+  #add(chunk: Buffer, from: number, to: number): void {
+    if (this.#pieceTo === this.#pieceFrom) {
+      this.#pieceFrom = from;
+      this.#pieceTo = to;
+      return;
+    }
+    if (from !== this.#pieceTo) chunk.copyWithin(this.#pieceTo, from, to);
+    this.#pieceTo += to - from;
+  }
+
+  /** Passes the piece on. */
+  #flush(chunk: Buffer): void {
+    const from = this.#pieceFrom;
+    const to = this.#pieceTo;
+    if (from === to) return;
+    this.#pieceFrom = 0;
+    this.#pieceTo = 0;
+    this.#sink.onBody(to - from === chunk.length ? chunk : chunk.subarray(from, to));
   }
 
   #line(chunk: Buffer, at: number): number {
@@ -172,6 +202,7 @@ export class ResponseParser {
     }
     const line = (this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece])).toString("latin1");
     this.#held = NOTHING;
+    if (this.#expect === "trailers") this.#flush(chunk);
     this.#lineRead(line);
     return end + 1;
   }
