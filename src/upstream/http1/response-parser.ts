@@ -21,6 +21,14 @@ const TRAILER_BYTES_MAX = 16 * 1024;
 const INTERIM_MAX = 16;
 const CHUNK_SIZE = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?\r?$/i;
 
+/** Digits of a size that are read without a text; eight are 4 GB. */
+const PLAIN_DIGITS_MAX = 8;
+/** The value of each hexadecimal digit by its byte, -1 for other bytes. */
+const HEX_DIGITS: Int8Array = Int8Array.from({ length: 256 }, (_, byte) => {
+  const value = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? -1 : value;
+});
+const CR = 13;
 const LF = 10;
 const BLANK_LINE = "\r\n\r\n";
 const BLANK_LINE_OF_LF = "\n\n";
@@ -191,6 +199,8 @@ export class ResponseParser {
   }
 
   #line(chunk: Buffer, at: number): number {
+    const next = this.#held.length === 0 ? this.#plainLine(chunk, at) : -1;
+    if (next !== -1) return next;
     const end = chunk.indexOf(LF, at);
     const piece = chunk.subarray(at, end === -1 ? chunk.length : end);
     if (this.#held.length + piece.length > CHUNK_LINE_BYTES_MAX) {
@@ -205,6 +215,27 @@ export class ResponseParser {
     if (this.#expect === "trailers") this.#flush(chunk);
     this.#lineRead(line);
     return end + 1;
+  }
+
+  /** Reads the lines that nearly all are, a size in hexadecimal or nothing, without making a text of them. */
+  #plainLine(chunk: Buffer, at: number): number {
+    let end = at;
+    if (this.#expect === "chunk-line") {
+      let size = 0;
+      for (; end - at < PLAIN_DIGITS_MAX; end++) {
+        const digit = HEX_DIGITS[chunk[end]!] ?? -1;
+        if (digit === -1) break;
+        size = size * 16 + digit;
+      }
+      // The last chunk, and what is no plain line, are read the long way.
+      if (size === 0 || chunk[end] !== CR || chunk[end + 1] !== LF) return -1;
+      this.#left = size;
+      this.#expect = "chunk-data";
+    } else {
+      if (this.#expect !== "chunk-end" || chunk[end] !== CR || chunk[end + 1] !== LF) return -1;
+      this.#expect = "chunk-line";
+    }
+    return end + 2;
   }
 
   #lineRead(line: string): void {
