@@ -11,12 +11,6 @@ import type { Account, Hold } from "./state.ts";
 export const HOLDS_MAX = 2_000;
 /** A hold that is not renewed for this long (ms) expires: its request, or the node that ran it, has ended. */
 export const HOLD_TTL_MS = 150_000;
-/**
- * Milliseconds for which an ended request is remembered; messages sent before its end arrive much sooner, or
- * never.
- */
-const ENDED_MS = 60_000;
-const ENDED_MAX = 10_000;
 
 /** Opens a hold: adds its cost to the held cost, and its request and tokens to the volatile windows. */
 export function openHold(state: Account, hold: Hold, now: number): void {
@@ -81,13 +75,7 @@ export function expireHolds(state: Account, now: number): void {
  * Remembers that a request has ended, so that late messages cannot open its hold. The oldest ids are dropped.
  */
 export function rememberEnded(state: Account, id: string, now: number): void {
-  const { ended } = state.volatile;
-  ended.delete(id);
-  ended.set(id, now);
-  for (const [oldest, at] of ended) {
-    if (ended.size <= ENDED_MAX && at > now - ENDED_MS) break;
-    ended.delete(oldest);
-  }
+  state.volatile.ended.add(id, now);
 }
 
 /** Returns whether the request is remembered as ended. */

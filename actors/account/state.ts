@@ -7,6 +7,7 @@ import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { emptyWindows, type RateWindows } from "../rate-window.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
+import { EndedRequests } from "./ended-requests.ts";
 import type { Transfer } from "./events.ts";
 import {
   type AccountMove,
@@ -98,8 +99,8 @@ export interface Volatile {
   modelWindows: Map<string, RateWindows>;
   /** Requests that their client aborted before any content, to bound free aborts. */
   aborts: RateWindows;
-  /** Requests that ended recently, with the wall-clock ms of their end, oldest first: see `rememberEnded`. */
-  ended: Map<string, number>;
+  /** See `rememberEnded`. */
+  readonly ended: EndedRequests;
   /** Requests whose orphaned holds were released, oldest first: see orphaned-holds.ts. */
   abandoned: Set<string>;
   /** Recently charged requests by Idempotency-Key, oldest first: see `rememberCharged`. */
@@ -118,7 +119,7 @@ const freshVolatile = (): Volatile => ({
   windows: emptyWindows(),
   modelWindows: new Map(),
   aborts: emptyWindows(),
-  ended: new Map(),
+  ended: new EndedRequests(),
   abandoned: new Set(),
   charged: new Map(),
   profileDirty: false,

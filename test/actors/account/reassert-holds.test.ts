@@ -188,7 +188,7 @@ test("requests that ended are remembered for a minute, and ten thousand of them"
   expect([one.state.volatile.ended.size, one.state.volatile.ended.has("r0")]).toEqual([10_000, false]);
   one.now += 60_000;
   one.ask({ type: "cancel", id: "last", aborted: false });
-  expect([...one.state.volatile.ended.keys()]).toEqual(["last"]);
+  expect(one.state.volatile.ended.all()).toEqual(["last"]);
 });
 
 describe("before holds are told again", () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
 import type { Admitted } from "../../../actors/account/admit.ts";
+import { EndedRequests } from "../../../actors/account/ended-requests.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { counted, NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
@@ -310,6 +311,8 @@ describe("however holds move between models", () => {
   function withoutOld(one: Living, id: string, need: object): string | { cost: Nano; tokens: number } {
     const twin: Living = living();
     twin.state = structuredClone(one.state);
+    // A clone has no methods, and no request that ended matters to the twin's own.
+    Object.assign(twin.state.volatile, { ended: new EndedRequests() });
     twin.now = one.now;
     closeHold(twin.state, id, one.now);
     const profile = twin.state.profile!;
