@@ -1,9 +1,10 @@
 // Readiness and metrics of a node, and the plain text in which machines read them. No account is involved.
 
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { type Store, StoreLostError } from "../../store/store.ts";
+import { RequestMetrics } from "./request-metrics.ts";
 
 /** Returns a response of one line of text. */
 export const textResponse = (line: string, status = 200): Response =>
@@ -55,27 +56,15 @@ export interface Metrics {
 
 /** Creates the metrics. They carry no account, key or model name, so their number is bounded and they hold no secret. */
 export function createMetrics(system: ActorSystem<Protocol>): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  const requests = new Counter({
-    name: "arborgate_requests_total",
-    help: "Gateway requests by path, status and kind",
-    labelNames: ["path", "status", "stream"],
-    registers,
-  });
-  const duration = new Histogram({
-    name: "arborgate_request_seconds",
-    help: "Time of gateway requests",
-    labelNames: ["path", "stream"],
-    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300],
-    registers,
-  });
+  const ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  const requests = new RequestMetrics();
+  const ofRuntime = new Registry();
   new Gauge({
     name: "arborgate_runtime",
     help: "Counters and gauges of the actor runtime",
     labelNames: ["what"],
-    registers,
+    registers: [ofRuntime],
     collect() {
       const { counters, figures, ...gauges } = system.stats();
       for (const [what, value] of Object.entries({ ...counters, ...figures, ...gauges })) {
@@ -83,26 +72,12 @@ export function createMetrics(system: ActorSystem<Protocol>): Metrics {
       }
     },
   });
-  // Finding a series by its labels costs more than counting in it. There are few, since paths come from our own table.
-  const series = new Map<string, { count(): void; observe(seconds: number): void }>();
-  const seriesOf = (path: string, status: number, stream: boolean) => {
-    const key = `${path} ${status} ${stream}`;
-    let found = series.get(key);
-    if (found === undefined) {
-      const counter = requests.labels({ path, status: String(status), stream: String(stream) });
-      const histogram = duration.labels({ path, stream: String(stream) });
-      found = { count: () => counter.inc(), observe: (seconds) => histogram.observe(seconds) };
-      series.set(key, found);
-    }
-    return found;
-  };
   return {
-    request({ path, status, stream }, ms) {
-      const found = seriesOf(path, status, stream);
-      found.count();
-      found.observe(ms / 1000);
+    request: ({ path, status, stream }, ms) => requests.add(path, status, stream, ms / 1000),
+    async text() {
+      const [process, runtime] = await Promise.all([ofProcess.metrics(), ofRuntime.metrics()]);
+      return `${process}\n${requests.text()}\n\n${runtime}`;
     },
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
+    contentType: ofProcess.contentType,
   };
 }
