@@ -1,5 +1,6 @@
 // Routes a model and finds its candidates with the cached views of Levels, and loads the views that are not
-// cached. The decisions are those of `route` and `failoverCandidates`, which are pure.
+// cached. The decisions are those of `route` and `failoverCandidates`, which are pure; so a route is kept and found
+// again for as long as all that it was made from is the same.
 
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
@@ -37,10 +38,64 @@ export function routeOf(
   model: string,
 ): Route | NoRoute | Promise<Route | NoRoute> {
   const { owner } = accountContext;
+  const routes = keptRoutes(accountContext);
+  const name = `${path}\n${model}`;
+  const kept = routes.get(name);
+  if (kept !== undefined && kept.meter === meter) {
+    const { route } = kept;
+    if (configs.level(owner, route.level) === route.view) return route;
+  }
   const level = (level: number) => configs.level(owner, level);
   const found = route({ path, meter, model, accountContext, level });
-  if (found.ok !== "needs_level") return found;
-  return configs
-    .loadLevel(owner, found.level)
-    .then(() => routeOf(configs, accountContext, { path, meter }, model));
+  if (found.ok === "needs_level") {
+    return configs
+      .loadLevel(owner, found.level)
+      .then(() => routeOf(configs, accountContext, { path, meter }, model));
+  }
+  if (found.ok && name.length <= NAME_LENGTH_MAX) {
+    if (routes.size >= ROUTES_MAX) routes.clear();
+    routes.set(name, { meter, route: found });
+  }
+  return found;
+}
+
+/** A route is the same as long as its Level has the view that is in it. */
+interface KeptRoute {
+  readonly meter: MeteredPath["meter"];
+  readonly route: Route;
+}
+
+/** The routes by path and model that were made for a context. */
+interface ContextRoutes {
+  readonly madeFor: AccountContext;
+  readonly routes: Map<string, KeptRoute>;
+}
+
+const known = new Map<AccountContext["account"]["profile"], ContextRoutes>();
+/** Accounts whose routes are kept; the one that came first makes room. */
+const ACCOUNTS_MAX = 1_000;
+/** Routes of one account. The client chooses the model, so there is no end of them. */
+const ROUTES_MAX = 20;
+/** Routes of longer names are not kept. */
+const NAME_LENGTH_MAX = 200;
+
+/** Returns the routes that hold for a context: those made from the same objects, none of which is ever mutated. */
+function keptRoutes(accountContext: AccountContext): ContextRoutes["routes"] {
+  const { profile } = accountContext.account;
+  const kept = known.get(profile);
+  if (kept !== undefined && isRoutedAlike(kept.madeFor, accountContext)) return kept.routes;
+  if (kept === undefined && known.size >= ACCOUNTS_MAX) known.delete(known.keys().next().value!);
+  const routes: ContextRoutes["routes"] = new Map();
+  known.set(profile, { madeFor: accountContext, routes });
+  return routes;
+}
+
+/** Returns whether two contexts of the same profile are routed alike. */
+function isRoutedAlike(one: AccountContext, other: AccountContext): boolean {
+  if (one.config.config !== other.config.config || one.config.prices !== other.config.prices) return false;
+  if (one.maps !== other.maps || one.ancestors.length !== other.ancestors.length) return false;
+  for (let i = 0; i < one.ancestors.length; i++) {
+    if (one.ancestors[i]!.profile !== other.ancestors[i]!.profile) return false;
+  }
+  return true;
 }
