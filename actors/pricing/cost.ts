@@ -257,10 +257,15 @@ function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers
 
 /** Returns the sum in nano-dollars, rounded once (half up) and capped at CHARGE_MAX. */
 export function rounded(exacts: readonly Exact[]): Nano {
-  const places = Math.max(0, ...exacts.map((one) => one.places));
-  const thirds = exacts.reduce((sum, one) => sum + one.thirds * tenTo(places - one.places), 0n);
+  const { thirds, places } = exacts.length === 1 ? exacts[0]! : sumOf(exacts);
   const amount = halfUp(thirds, 3n * tenTo(places));
   return amount > CHARGE_MAX ? CHARGE_MAX : toNano(Number(amount));
+}
+
+function sumOf(exacts: readonly Exact[]): Exact {
+  const places = Math.max(0, ...exacts.map((one) => one.places));
+  const thirds = exacts.reduce((sum, one) => sum + one.thirds * tenTo(places - one.places), 0n);
+  return { thirds, places };
 }
 
 /** The highest usage that a request can have. Counts that do not apply to its path are omitted. */

@@ -42,8 +42,10 @@ export function align(values: readonly number[]): {
   return { digits: decimals.map((each) => each.digits * tenTo(places - each.places)), places };
 }
 
+const POWERS: readonly bigint[] = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
+
 /** Returns 10 to the power of `exponent`, which must not be negative. */
-export const tenTo = (exponent: number): bigint => 10n ** BigInt(exponent);
+export const tenTo = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);
 
 /** Returns `numerator / denominator` rounded to an integer, half up. Neither may be negative. */
 export function halfUp(numerator: bigint, denominator: bigint): bigint {
