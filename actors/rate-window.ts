@@ -24,12 +24,22 @@ interface Count {
 }
 
 /**
- * Counts of each window by step number. Steps that have left the window are dropped when a new step is added.
+ * Counts of one window: for each of its steps three numbers, which are step number, requests and tokens. An
+ * account has a dozen windows of a few steps, for which an array takes a tenth of a map's memory.
  */
-export type RateWindows = Readonly<Record<WindowSpan, Map<number, Count>>>;
+type StepCounts = readonly number[];
+
+/**
+ * Counts of each window. Steps that have left the window are dropped when a new step is added.
+ */
+export type RateWindows = Record<WindowSpan, StepCounts>;
+
+const WIDTH = 3;
+/** Windows share it until something is added to them. */
+const NO_STEPS: StepCounts = [];
 
 /** Returns windows that count nothing. */
-export const emptyWindows = (): RateWindows => ({ minute: new Map(), hour: new Map(), day: new Map() });
+export const emptyWindows = (): RateWindows => ({ minute: NO_STEPS, hour: NO_STEPS, day: NO_STEPS });
 
 const oldestStep = (span: WindowSpan, now: number): number =>
   Math.floor(now / SPANS[span].stepMs) - SPANS[span].steps;
@@ -40,30 +50,48 @@ const oldestStep = (span: WindowSpan, now: number): number =>
  */
 export function addTo(windows: RateWindows, at: number, now: number, requests: number, tokens: number): void {
   for (const span of SPAN_NAMES) {
-    const counts = windows[span];
     const oldest = oldestStep(span, now);
     const step = Math.floor(at / SPANS[span].stepMs);
     if (step < oldest) continue;
-    const found = counts.get(step);
-    if (found === undefined) {
-      for (const old of counts.keys()) if (old < oldest) counts.delete(old);
-      counts.set(step, { requests, tokens });
-    } else {
-      found.requests += requests;
-      found.tokens += tokens;
+    const counts = windows[span] as number[];
+    const i = indexOfStep(counts, step);
+    if (i >= 0) {
+      counts[i + 1]! += requests;
+      counts[i + 2]! += tokens;
+    } else if (counts.length === 0) windows[span] = [step, requests, tokens];
+    else {
+      dropBefore(counts, oldest);
+      counts.push(step, requests, tokens);
     }
   }
+}
+
+/** Returns where the step stands, or -1. The newest steps, which are added to most, stand last. */
+function indexOfStep(counts: StepCounts, step: number): number {
+  for (let i = counts.length - WIDTH; i >= 0; i -= WIDTH) if (counts[i] === step) return i;
+  return -1;
+}
+
+function dropBefore(counts: number[], oldest: number): void {
+  let kept = 0;
+  for (let i = 0; i < counts.length; i += WIDTH) {
+    if (counts[i]! < oldest) continue;
+    if (kept < i) counts.copyWithin(kept, i, i + WIDTH);
+    kept += WIDTH;
+  }
+  counts.length = kept;
 }
 
 /** Returns what counts in a window at `now`. */
 export function counted(windows: RateWindows, span: WindowSpan, now: number): Readonly<Count> {
   const oldest = oldestStep(span, now);
+  const counts = windows[span];
   let requests = 0;
   let tokens = 0;
-  for (const [step, count] of windows[span]) {
-    if (step < oldest) continue;
-    requests += count.requests;
-    tokens += count.tokens;
+  for (let i = 0; i < counts.length; i += WIDTH) {
+    if (counts[i]! < oldest) continue;
+    requests += counts[i + 1]!;
+    tokens += counts[i + 2]!;
   }
   return { requests, tokens };
 }
@@ -72,7 +100,8 @@ export function counted(windows: RateWindows, span: WindowSpan, now: number): Re
 export const isEmpty = (windows: RateWindows, now: number): boolean =>
   SPAN_NAMES.every((span) => {
     const oldest = oldestStep(span, now);
-    for (const step of windows[span].keys()) if (step >= oldest) return false;
+    const counts = windows[span];
+    for (let i = 0; i < counts.length; i += WIDTH) if (counts[i]! >= oldest) return false;
     return true;
   });
 
@@ -91,12 +120,14 @@ export function roomInMs(
   if (steps === 0) return stepMs - (now % stepMs);
   const oldest = oldestStep(span, now);
   const leaving = windows
-    .flatMap((one) => [...one[span]])
+    .flatMap((one) => rows(one[span]))
     .filter(([step]) => step >= oldest)
     .sort(([a], [b]) => a - b);
+  const column = measure === "requests" ? 1 : 2;
   let excess = need.used + need.more - need.limit;
-  for (const [step, count] of leaving) {
-    excess -= count[measure];
+  for (const row of leaving) {
+    const [step] = row;
+    excess -= row[column];
     if (excess <= 0) return (step + steps + 1) * stepMs - now;
   }
   return (steps + 1) * stepMs;
@@ -119,11 +150,13 @@ export const thawWindows = (frozen: FrozenWindows): RateWindows => ({
   day: counts(frozen.day),
 });
 
-const rows = (map: Map<number, Count>): [number, number, number][] =>
-  [...map].map(([step, { requests, tokens }]) => [step, requests, tokens]);
+function rows(counts: StepCounts): [step: number, requests: number, tokens: number][] {
+  const found: [number, number, number][] = [];
+  for (let i = 0; i < counts.length; i += WIDTH) found.push([counts[i]!, counts[i + 1]!, counts[i + 2]!]);
+  return found;
+}
 
-const counts = (rows: [number, number, number][]): Map<number, Count> =>
-  new Map(rows.map(([step, requests, tokens]) => [step, { requests, tokens }]));
+const counts = (rows: [number, number, number][]): StepCounts => (rows.length === 0 ? NO_STEPS : rows.flat());
 
 /** Limits of requests and tokens per minute, hour and day; 0 means no limit. */
 export interface RateLimits {
