@@ -1,4 +1,5 @@
 // A bounded cache whose entries expire. When it is full, the entry that was unused for longest is evicted.
+// Expired entries that are not asked for any more are evicted too, so that a large bound costs memory only while it is used.
 
 import type { Clock } from "./clock.ts";
 
@@ -9,6 +10,8 @@ export interface LruCache<K, V> {
   delete(key: K): void;
   /** Deletes the entries whose key satisfies `isMeant`. */
   drop(isMeant: (key: K) => boolean): void;
+  /** Returns the number of entries, with expired ones that are not evicted yet. */
+  size(): number;
 }
 
 /** Creates a cache of at most `most` entries, each valid for `ttlMs` milliseconds after it was set. */
@@ -28,12 +31,17 @@ export function lruCache<K, V>(parts: { clock: Clock; most: number; ttlMs: numbe
     },
     set(key, value) {
       entries.delete(key);
-      if (entries.size >= parts.most) entries.delete(entries.keys().next().value!);
-      entries.set(key, { value, until: parts.clock.mono() + parts.ttlMs });
+      const now = parts.clock.mono();
+      for (const [oldest, { until }] of entries) {
+        if (entries.size < parts.most && until >= now) break;
+        entries.delete(oldest);
+      }
+      entries.set(key, { value, until: now + parts.ttlMs });
     },
     delete: (key) => void entries.delete(key),
     drop(isMeant) {
       for (const key of entries.keys()) if (isMeant(key)) entries.delete(key);
     },
+    size: () => entries.size,
   };
 }

@@ -42,4 +42,15 @@ describe("a remembered answer", () => {
     answers.set("d", 1);
     expect(["a", "b", "c", "d"].map((key) => answers.get(key))).toEqual([2, 1, undefined, 1]);
   });
+
+  test("takes no memory once its time is over and others are remembered", async () => {
+    const clock = manualClock();
+    const answers = lruCache<string, number>({ clock, most: 10, ttlMs: 1_000 });
+    for (const key of ["a", "b", "c"]) answers.set(key, 1);
+    await clock.advance(600);
+    answers.set("b", 2);
+    await clock.advance(401);
+    answers.set("d", 1);
+    expect([answers.size(), answers.get("b"), answers.get("d")]).toEqual([2, 2, 1]);
+  });
 });
