@@ -58,9 +58,11 @@ export function effectiveMaps(profile: MapSource, above: AncestorConfigs): Effec
       const isLaid = [owner, root].some((one) => one !== null && !isEmpty(one.cascades[name]));
       return isLaid
         ? over(ownOverCascade(profile, above, name), laid()[name])
-        : alone<SharedMaps[F]>(profile[name] as Readonly<Record<string, SharedMaps[F]>>);
+        : ownMap<SharedMaps[F]>(profile[name] as Readonly<Record<string, SharedMaps[F]>>);
     };
-    return { maps: { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") } };
+    const maps = { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") };
+    const isEmptyPair = maps.modelMapper === NO_ENTRIES && maps.modelLimits === NO_ENTRIES;
+    return { maps: isEmptyPair ? NO_MAPS : maps };
   }).maps;
 }
 
@@ -77,15 +79,27 @@ function keptFor<T>(
   return made;
 }
 
-function alone<T>(own: Readonly<Record<string, T>>): EffectiveMap<T> {
-  return {
-    find(name) {
-      const hit = pick(own, name);
-      return hit && { ...hit, from: "own" };
-    },
-    all: () => own,
-  };
+/** An account's own map, where nothing cascades onto it. */
+class OwnMap<T> implements EffectiveMap<T> {
+  constructor(private readonly own: Readonly<Record<string, T>>) {}
+
+  find(name: string): (Effective<T> & { readonly pattern: string }) | null {
+    const hit = pick(this.own, name);
+    return hit && { ...hit, from: "own" };
+  }
+
+  all(): Readonly<Record<string, T>> {
+    return this.own;
+  }
 }
+
+/** Most accounts have no map of their own: they share this one. */
+const NO_ENTRIES = new OwnMap<never>({});
+
+const NO_MAPS: EffectiveMaps = { modelMapper: NO_ENTRIES, modelLimits: NO_ENTRIES };
+
+const ownMap = <T>(own: Readonly<Record<string, T>>): EffectiveMap<T> =>
+  isBare(own) ? NO_ENTRIES : new OwnMap(own);
 
 function over<T>(
   words: ReadonlyMap<string, T | null>,
@@ -94,12 +108,12 @@ function over<T>(
   const own: Readonly<Record<string, T>> = Object.fromEntries(
     [...words].flatMap(([pattern, value]) => (value === null ? [] : [[pattern, value]])),
   );
-  const { find } = alone(own);
+  const ownEntries = ownMap(own);
   const isHidden = (pattern: string) => words.has(pattern);
   return {
     find(name) {
       const hit = pick(laid, name, isHidden);
-      return moreSpecific(find(name), hit && { pattern: hit.pattern, ...hit.value }, name);
+      return moreSpecific(ownEntries.find(name), hit && { pattern: hit.pattern, ...hit.value }, name);
     },
     all() {
       const visible = Object.entries(laid).filter(([pattern]) => !words.has(pattern));
