@@ -15,6 +15,7 @@ import { creation, forbidCreation } from "./creation.ts";
 import { dedupId, dedupIdsOf } from "./dedup-ids.ts";
 import { evolve } from "./evolve.ts";
 import { adjustTotals, takeFee } from "./fees.ts";
+import { forgetOld } from "./forget-old.ts";
 import { expireHolds } from "./holds.ts";
 import { LIFECYCLE_STAGES, type LifecycleStage } from "./lifecycle.ts";
 import { addChild, startMove } from "./move.ts";
@@ -45,6 +46,7 @@ export const account: Behavior<Account, AccountCommand, AccountEvent, AccountEff
   dedupIdOf: dedupId,
   reliesOnHolds: ({ type }) => RELIES_ON_HOLDS.has(type),
   holdOwnership,
+  forgetOld,
   idle: (state) => state.volatile.holds.size === 0,
 };
 

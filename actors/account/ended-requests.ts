@@ -40,6 +40,11 @@ export class EndedRequests {
     this.places.set(id, this.removed + this.ids.length);
     this.ids.push(id);
     this.endedAt.push(now);
+    this.forget(now);
+  }
+
+  /** Drops the ids of requests that ended too long before `now`, or are too many. */
+  forget(now: number): void {
     for (; this.gone < this.ids.length; this.gone++) {
       const oldest = this.ids[this.gone]!;
       if (!this.isAt(oldest, this.gone)) continue;

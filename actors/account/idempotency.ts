@@ -58,6 +58,11 @@ export function rememberCharged(state: Account, id: string, { key, body }: Idemp
   const { charged } = state.volatile;
   charged.delete(key);
   charged.set(key, { id, body, at: now });
+  forgetCharged(state, now);
+}
+
+/** Drops the keys that were charged too long before `now`, or are too many. */
+export function forgetCharged({ volatile: { charged } }: Account, now: number): void {
   for (const [oldest, { at }] of charged) {
     if (charged.size <= CHARGED_MAX && at > now - CHARGED_MS) break;
     charged.delete(oldest);

@@ -111,7 +111,8 @@ export interface Volatile {
   alertsDirty: Set<string>;
 }
 
-const freshVolatile = (): Volatile => ({
+/** Returns the volatile state of an activation that has decided nothing. */
+export const freshVolatile = (): Volatile => ({
   holds: new Map(),
   heldCost: ZERO,
   nextExpiry: Number.POSITIVE_INFINITY,

@@ -148,6 +148,11 @@ export interface Behavior<S, C extends Command, E, F extends Effect = Effect> {
   reliesOnHolds(command: C): boolean;
   /** How holds end with their node; undefined when this kind of actor has no holds. */
   readonly holdOwnership?: HoldOwnership<S, C>;
+  /**
+   * Drops what the volatile state remembers for too long at `now` (wall-clock ms). It is called now and then
+   * for an idle actor, which no command reminds of it; it changes no decision. Undefined when a kind remembers nothing.
+   */
+  forgetOld?(state: S, now: number): void;
   /** Returns whether unloading now would lose nothing volatile (no open holds). */
   idle(state: S): boolean;
 }

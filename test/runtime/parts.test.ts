@@ -112,6 +112,23 @@ describe("the memory of ids", () => {
     expect([ids.get("m"), ids.get("m2")]).toEqual([undefined, reply(4)]);
   });
 
+  test("forgets a marked id after its window also without another commit, and no other", () => {
+    const ids = make();
+    ids.remember("u", reply(1), 0, false);
+    for (const id of ["m", "m2"]) {
+      ids.remember(id, reply(4), 0, true);
+      ids.keepUntilCommitted(id);
+    }
+    ids.committed(["m"], 2_000);
+    ids.forgetOld(2_009);
+    expect(ids.get("m")).toEqual(reply(4));
+    ids.forgetOld(2_010);
+    expect([ids.get("m"), ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(4), reply(1)]);
+    ids.committed(["m2"], 3_000);
+    ids.forgetOld(3_010);
+    expect([ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(1)]);
+  });
+
   test("a marked id's empty reply is an empty reply", () => {
     const ids = make();
     ids.remember("m", { ok: true, body: {} }, 0, true);

@@ -214,18 +214,28 @@ export class ActivationCache {
     if (this.activations.get(name) === activation && activation.isIdle()) this.activations.delete(name);
   }
 
-  /** Evicts activations that are idle for longer than `idleMs`, and more above the limit of actors. */
+  /**
+   * Evicts activations that are idle for longer than `idleMs`, and more above the limit of actors. The idle
+   * ones that stay forget what is too old.
+   */
   evictIdle(): void {
-    const { clock, limits, counters } = this.host;
-    const now = clock.mono();
-    let excess = this.activations.size - limits.actors;
-    const candidates = [...this.activations].filter(([, actor]) => actor.isIdle());
-    if (excess > 0) candidates.sort(([, a], [, b]) => a.lastUsedAt() - b.lastUsedAt());
-    for (const [name, actor] of candidates) {
-      if (excess-- <= 0 && now - actor.lastUsedAt() < limits.idleMs) continue;
-      this.activations.delete(name);
-      counters.passivated++;
+    const { clock, limits } = this.host;
+    const usedBefore = clock.mono() - limits.idleMs;
+    for (const [name, actor] of this.activations) {
+      if (!actor.isIdle()) continue;
+      if (actor.lastUsedAt() <= usedBefore) this.passivate(name);
+      else actor.forgetOld();
     }
+    const excess = this.activations.size - limits.actors;
+    if (excess <= 0) return;
+    const idle = [...this.activations].filter(([, actor]) => actor.isIdle());
+    idle.sort(([, a], [, b]) => a.lastUsedAt() - b.lastUsedAt());
+    for (const [name] of idle.slice(0, excess)) this.passivate(name);
+  }
+
+  private passivate(name: string): void {
+    this.activations.delete(name);
+    this.host.counters.passivated++;
   }
 
   /** Drains and drops the activations of lost shards. Resolves when none of them is left here. */

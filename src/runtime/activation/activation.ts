@@ -34,7 +34,8 @@ export class Activation {
   private readonly ids: DedupTable;
   private readonly pipeline: CommitPipeline;
   private readonly turns: TurnRunner;
-  private readonly loading: Promise<void>;
+  /** Null once it has ended. */
+  private loading: Promise<void> | null;
   /** Commands that are being answered. */
   private answering = 0;
   /** Monotonic ms of the last command. */
@@ -99,6 +100,8 @@ export class Activation {
       host.enqueue(actor, behavior.pendingEffects(fold.state));
     } catch (error) {
       this.fail("load_failed", error);
+    } finally {
+      this.loading = null;
     }
   }
 
@@ -189,6 +192,19 @@ export class Activation {
     if (loaded === null) return;
     try {
       this.turns.releaseDeadNodeHolds(loaded.fold);
+    } catch (error) {
+      this.fail("turn_failed", error);
+    }
+  }
+
+  /** Forgets what is remembered for too long. Called now and then while the actor is idle. */
+  forgetOld(): void {
+    const loaded = this.actor.current();
+    if (loaded === null) return;
+    const { clock } = this.actor.host;
+    try {
+      this.ids.forgetOld(clock.mono());
+      this.actor.behavior.forgetOld?.(loaded.fold.state, clock.wall());
     } catch (error) {
       this.fail("turn_failed", error);
     }

@@ -34,24 +34,28 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
  * with a dedup id.
  */
 export class DedupTable {
-  private readonly durable = new Map<string, Durable>();
-  private readonly recent = new Map<string, Recent>();
+  /** Null while nothing is remembered, as in most actors at most times. The same holds for `recent`. */
+  private durable: Map<string, Durable> | null = null;
+  private recent: Map<string, Recent> | null = null;
   private lastMono = 0;
 
   constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {}
 
   /** Returns the reply of an executed command, or undefined when its id is unknown. */
   get(id: string): Reply | undefined {
-    return (this.recent.get(id) ?? this.durable.get(id))?.reply;
+    return (this.recent?.get(id) ?? this.durable?.get(id))?.reply;
   }
 
   /** Remembers a reply. `hasDedupId` means that the ledger keeps the command's dedup id. */
   remember(id: string, reply: Reply, at: number, hasDedupId: boolean): void {
+    const kept = isNothing(reply) ? NOTHING : reply;
     if (hasDedupId) {
-      this.recent.set(id, { reply: isNothing(reply) ? NOTHING : reply, committedAt: this.lastMono });
+      this.recent ??= new Map();
+      this.recent.set(id, { reply: kept, committedAt: this.lastMono });
       return;
     }
-    this.durable.set(id, { at, reply });
+    this.durable ??= new Map();
+    this.durable.set(id, { at, reply: kept });
     prune(this.durable, (one) => one.at < at - this.windows.dedupMs);
   }
 
@@ -60,13 +64,14 @@ export class DedupTable {
    * lookup in flight may have begun before its commit was stored.
    */
   keepUntilCommitted(id: string): void {
-    const one = this.recent.get(id);
+    const one = this.recent?.get(id);
     if (one !== undefined) one.committedAt = Number.MAX_SAFE_INTEGER;
   }
 
   /** Starts the window of commands whose commit became durable at `mono`, monotonic ms. */
   committed(ids: readonly string[], mono: number): void {
     this.lastMono = mono;
+    if (this.recent === null) return;
     for (const id of ids) {
       const one = this.recent.get(id);
       if (one !== undefined) one.committedAt = mono;
@@ -74,9 +79,19 @@ export class DedupTable {
     prune(this.recent, (one) => one.committedAt <= mono - this.windows.recentMs);
   }
 
+  /**
+   * Forgets commands with a dedup id whose window is over at `mono`, monotonic ms. The next commit does the
+   * same; this is for an actor that makes none. The others stay: only a turn may say how late it is.
+   */
+  forgetOld(mono: number): void {
+    if (this.recent === null) return;
+    prune(this.recent, (one) => one.committedAt <= mono - this.windows.recentMs);
+    if (this.recent.size === 0) this.recent = null;
+  }
+
   /** Returns the entries that are kept durably, oldest first. */
   durableEntries(): { id: string; at: number; reply: Reply }[] {
-    return [...this.durable].map(([id, { at, reply }]) => ({ id, at, reply }));
+    return [...(this.durable ?? [])].map(([id, { at, reply }]) => ({ id, at, reply }));
   }
 }
 

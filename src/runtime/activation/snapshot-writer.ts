@@ -23,8 +23,8 @@ interface SnapshotOwner {
 
 /** The snapshot writer of one loaded actor. */
 export class SnapshotWriter {
-  /** Documents that were taken from the behavior and are not stored yet, by table and id. */
-  private readonly unsaved = new Map<string, StoredDocument>();
+  /** Documents that were taken from the behavior and are not stored yet, by table and id; null if none is. */
+  private unsaved: Map<string, StoredDocument> | null = null;
   private wanted: boolean;
   private uncovered: number;
   private uncoveredSince: number | null;
@@ -60,10 +60,11 @@ export class SnapshotWriter {
   take(position: Position): Save {
     const { actor, fold, ids } = this;
     for (const document of actor.behavior.materialize(fold.state)) {
+      this.unsaved ??= new Map();
       this.unsaved.set(keyOf(document), { ...document, seq: position.seq });
     }
     return {
-      documents: [...this.unsaved.values()],
+      documents: [...(this.unsaved?.values() ?? [])],
       snapshot: snapshotOf(actor.behavior, actor, fold.state, position, ids),
     };
   }
@@ -81,8 +82,9 @@ export class SnapshotWriter {
     }
     for (const document of save.documents) {
       const key = keyOf(document);
-      if (this.unsaved.get(key)?.seq === document.seq) this.unsaved.delete(key);
+      if (this.unsaved?.get(key)?.seq === document.seq) this.unsaved.delete(key);
     }
+    if (this.unsaved?.size === 0) this.unsaved = null;
     this.uncovered = Math.max(0, this.fold.position.seq - save.snapshot.seq);
     // What was committed during the save is at least as new as the save itself.
     this.uncoveredSince = this.uncovered === 0 ? null : save.snapshot.at;

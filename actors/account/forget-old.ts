@@ -1,0 +1,29 @@
+// What an account without traffic forgets: ended requests and charged keys, which its commands otherwise prune
+// as they come, and the storage that empty collections keep. It must change no decision: only what has no
+// effect any more is dropped.
+
+import { counted } from "../rate-window.ts";
+import { forgetCharged } from "./idempotency.ts";
+import { type Account, freshVolatile } from "./state.ts";
+
+/**
+ * Drops ended requests and charged Idempotency-Keys that are too old at `now` (wall-clock ms). When nothing
+ * volatile is left, the volatile state is made anew, because emptied maps keep the storage of their entries.
+ */
+export function forgetOld(state: Account, now: number): void {
+  const { volatile } = state;
+  volatile.ended.forget(now);
+  forgetCharged(state, now);
+  const isUnused = volatile.nextExpiry === Number.POSITIVE_INFINITY && volatile.holdsExpired === 0;
+  if (!isUnused && isBare(state, now)) state.volatile = freshVolatile();
+}
+
+function isBare({ volatile }: Account, now: number): boolean {
+  const { holds, ended, abandoned, charged, daysDirty, alertsDirty } = volatile;
+  const collections = [holds, ended, abandoned, charged, daysDirty, alertsDirty];
+  return (
+    collections.every(({ size }) => size === 0) &&
+    !volatile.profileDirty &&
+    counted(volatile.aborts, "minute", now).requests === 0
+  );
+}
