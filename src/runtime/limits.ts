@@ -27,6 +27,9 @@ export interface RuntimeLimits {
   readonly lostInRow: number;
   /** An actor without traffic for this long (ms) is unloaded. */
   readonly idleMs: number;
+  /** Actors in memory above which one without traffic is unloaded after `crowdedIdleMs` (ms) already. */
+  readonly crowdedActors: number;
+  readonly crowdedIdleMs: number;
   /** A node is behind while a commit waits for longer than this (ms). */
   readonly behindMs: number;
   /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
@@ -59,6 +62,8 @@ export const LIMITS: RuntimeLimits = {
   actors: 50_000,
   lostInRow: 10,
   idleMs: 300_000,
+  crowdedActors: 10_000,
+  crowdedIdleMs: 90_000,
   behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,
