@@ -66,7 +66,8 @@ export async function answerWhole(
     model: typeof answer.body?.model === "string" ? answer.body.model : null,
     complete: true,
   });
-  const metered = await meterUsage(endpoint.meter, context.admission, reading, parts.counter);
+  const metering = meterUsage(endpoint.meter, context.admission, reading, parts.counter);
+  const metered = metering instanceof Promise ? await metering : metering;
   noteAnsweredModel(parts, context, metered);
   const row = rowOf(attempted, null, parts.clock.mono() - sinceMs, status);
   const cost = formatUsd(metered.charge.amount);

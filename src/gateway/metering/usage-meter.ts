@@ -76,21 +76,42 @@ export interface Metered {
 
 /**
  * Computes usage, basis and charge of an answer. If another model answered, the higher of both prices
- * applies, unless the Owner set the requested model's price.
+ * applies, unless the Owner set the requested model's price. The result is there at once unless tokens must be counted.
  */
-export async function meterUsage(
+export function meterUsage(
   kind: MeterKind,
-  { route, size }: MeteredRequest,
+  request: MeteredRequest,
   reading: MeterInput,
   counter: TokenCounter,
-): Promise<Metered> {
+): Metered | Promise<Metered> {
+  const { route, size } = request;
   const bounds = boundsOf(kind, route.model, size);
   const figures = readUsage(reading.dialect, reading.usage, bounds);
   const turns = figures && iterationsBeside(reading.dialect, reading.usage, figures, bounds);
   const stated = turns === null ? null : figures;
   const priced = stated !== null && hasTokens(stated) ? (route.pricedByTokens ?? route.priced) : route.priced;
   const unit = unitOf(kind, priced, route.model);
-  const found = await USED[unit](kind, { stated, reading, priced, counter });
+  const used = USED[unit](kind, { stated, reading, priced, counter });
+  return used instanceof Promise
+    ? used.then((found) => charged(kind, request, reading, { found, priced, turns }))
+    : charged(kind, request, reading, { found: used, priced, turns });
+}
+
+/** What is charged, before its cost is computed. */
+interface Chargeable {
+  readonly found: Used;
+  readonly priced: Priced;
+  /** The usage of other models within the answer; null when it states none. */
+  readonly turns: ReturnType<typeof iterationsBeside> | null;
+}
+
+/** Returns the charge of a usage and its parts. */
+function charged(
+  kind: MeterKind,
+  { route, size }: MeteredRequest,
+  reading: MeterInput,
+  { found, priced, turns }: Chargeable,
+): Metered {
   const terms: ChargeTerms = {
     ...route.multipliers,
     tier: reading.serviceTier,
@@ -161,15 +182,11 @@ const only = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts });
  * the tokens of a path that is metered in tokens.
  */
 const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promise<Used>>> = {
-  token: async ({ missing }, seen) => {
-    const used = await TOKENS[missing](seen);
-    const { webSearches = 0, calls = 0 } = seen.reading.measured;
-    const { usage } = used;
-    const beside = {
-      webSearches: Math.max(usage.webSearches, webSearches),
-      calls: Math.max(usage.calls, calls),
-    };
-    return { ...used, usage: { ...usage, ...beside } };
+  token({ missing }, seen) {
+    const used = TOKENS[missing](seen);
+    return used instanceof Promise
+      ? used.then((later) => withMeasured(later, seen))
+      : withMeasured(used, seen);
   },
   // The characters that were sent, which is what a speech provider counts.
   character: (_, { reading }) => provider(only({ chars: reading.measured.chars ?? 0 })),
@@ -196,8 +213,20 @@ const USED: Readonly<Record<Unit, (kind: MeterKind, seen: Seen) => Used | Promis
   },
 };
 
+/** Returns the usage with the searches and calls that were measured, where these are more. */
+function withMeasured(used: Used, { reading }: Seen): Used {
+  const { usage, basis } = used;
+  const { webSearches = 0, calls = 0 } = reading.measured;
+  if (webSearches <= usage.webSearches && calls <= usage.calls) return used;
+  const most = {
+    webSearches: Math.max(usage.webSearches, webSearches),
+    calls: Math.max(usage.calls, calls),
+  };
+  return { usage: { ...usage, ...most }, basis };
+}
+
 /** Usage in tokens. A figure that is missing or zero is counted, or computed from what was measured. */
-const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Promise<Used>>> = {
+const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Used | Promise<Used>>> = {
   texts: counted,
   async prompt({ stated, reading, counter }) {
     if (stated !== null && promptTokens(stated) > 0) return provider(stated);
@@ -249,13 +278,17 @@ async function promptOf({ stated, reading, counter }: Seen): Promise<Usage> {
  * Usage of texts: the provider's figures if the answer is complete. Otherwise the output that was delivered
  * is counted, and is at least what the provider reported. An output may be empty, a prompt may not.
  */
-async function counted(seen: Seen): Promise<Used> {
-  const { stated, reading, counter } = seen;
+function counted(seen: Seen): Used | Promise<Used> {
+  const { stated, reading } = seen;
   if (stated !== null && reading.complete) {
     const said = completionTokens(stated) > 0 || reading.texts.length === 0;
     if (said && promptTokens(stated) > 0) return provider(stated);
   }
-  const output = await outputCount(reading, counter);
+  return countedAnew(seen);
+}
+
+async function countedAnew(seen: Seen): Promise<Used> {
+  const output = await outputCount(seen.reading, seen.counter);
   const from = await promptOf(seen);
   return estimate({ ...from, outText: from.outText + Math.max(0, output - completionTokens(from)) });
 }
