@@ -18,6 +18,10 @@ export function forgetOld(state: Account, now: number): void {
   if (!isUnused && isBare(state, now)) state.volatile = freshVolatile();
 }
 
+/**
+ * Whether the volatile state holds nothing that a decision or a document still depends on. `aborts` counts
+ * within a minute, so that an old count is nothing.
+ */
 function isBare({ volatile }: Account, now: number): boolean {
   const { holds, ended, abandoned, charged, daysDirty, alertsDirty } = volatile;
   const collections = [holds, ended, abandoned, charged, daysDirty, alertsDirty];
