@@ -9,6 +9,7 @@ import { covers } from "../pattern.ts";
 import { NO_LIMITS, type RateLimits } from "../rate-window.ts";
 import { staleProfileSignal } from "./admit.ts";
 import { accountNotFound } from "./charge.ts";
+import { NO_LIST, NO_MAP } from "./compact-profile.ts";
 import { applyProfileChange } from "./evolve-lifecycle.ts";
 import { type Account, type AccountEvent, isRoot, type Profile, type ProfileChange } from "./state.ts";
 import { accountChanged, record } from "./views.ts";
@@ -106,16 +107,16 @@ export function initialProfile(parent: Profile, child: NewAccount, now: number):
     autoQuota: child.autoQuota ?? ZERO,
     xCredit: ZERO,
     userLimit: null,
-    limits: { ...NO_LIMITS, ...child.limits },
-    allowIps: child.allowIps ?? [],
-    allowModels: child.allowModels ?? [],
-    allowLevels: [],
+    limits: child.limits === undefined ? NO_LIMITS : { ...NO_LIMITS, ...child.limits },
+    allowIps: child.allowIps ?? NO_LIST,
+    allowModels: child.allowModels ?? NO_LIST,
+    allowLevels: NO_LIST,
     // Requests of a child without its own list are still checked against its ancestors' lists.
-    resources: child.resources ?? [],
-    modelLimits: child.modelLimits ?? {},
-    modelMapper: {},
+    resources: child.resources ?? NO_LIST,
+    modelLimits: child.modelLimits ?? NO_MAP,
+    modelMapper: NO_MAP,
     ...(child.stamps === undefined ? {} : { stamps: child.stamps }),
-    levelMapper: {},
+    levelMapper: NO_MAP,
     qrCode: "",
     createdAt: now,
     updatedAt: now,

@@ -9,6 +9,7 @@ import type { Nano } from "../money.ts";
 import { type FrozenWindows, freezeWindows, thawWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
+import { compactProfile } from "./compact-profile.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
 import type {
   AccountMove,
@@ -196,7 +197,7 @@ export function thaw(id: string, frozen: unknown): Account {
   const from = structuredClone(frozen) as Frozen;
   return {
     ...emptyAccount(Number(id) as AccountId),
-    profile: from.profile,
+    profile: from.profile === null ? null : compactProfile(from.profile),
     forgone: from.forgone ?? false,
     version: from.version,
     formerKeyHash: from.formerKeyHash ?? null,

@@ -158,6 +158,19 @@ describe("a frozen account", () => {
     expect(JSON.stringify(taken)).toBe(text);
   });
 
+  test("has one empty list and map with all other profiles, and its own where it has entries", () => {
+    const profile = { modelMapper: { a: "b" }, allowIps: ["192.0.2.0/24"] };
+    const [one, other] = [living(), living({ profile })].map(({ state }) =>
+      account.thaw("7", JSON.parse(JSON.stringify(account.freeze(state)))),
+    );
+    const empty = [one?.profile?.allowModels, one?.profile?.levelMapper, one?.profile?.limits];
+    expect(empty).toEqual([[], {}, NO_LIMITS]);
+    for (const shared of ["allowModels", "levelMapper", "limits"] as const) {
+      expect(one?.profile?.[shared]).toBe(other!.profile![shared]);
+    }
+    expect(other?.profile).toMatchObject(profile);
+  });
+
   test("keeps windows and limits: what was counted before still counts after", () => {
     const one = living({ profile: { limits: { ...NO_LIMITS, rpm: 3 } } });
     for (const id of ["a", "b"]) one.charge({ id });
