@@ -35,6 +35,8 @@ export interface RuntimeLimits {
   /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
   readonly saveMs: number;
   readonly saveCommits: number;
+  /** Saves of idle actors in progress at once; further ones wait. */
+  readonly saves: number;
   /** How long (ms) a command without a dedup id is remembered; an older one is `too_old`. */
   readonly dedupMs: number;
   /**
@@ -67,6 +69,7 @@ export const LIMITS: RuntimeLimits = {
   behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,
+  saves: 256,
   dedupMs: 900_000,
   recentMs: 10_000,
   lookupMs: 5_000,

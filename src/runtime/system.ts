@@ -213,7 +213,7 @@ function createLifecycle(
     async start() {
       await placement.join();
       node.handoff.announceNoHolds();
-      every(limits.saveMs, () => activations.saveSoon());
+      every(limits.saveMs, () => void activations.saveSoon());
       every(limits.saveMs * 5, () => {
         activations.evictIdle();
         reportWatermark();
@@ -227,7 +227,7 @@ function createLifecycle(
       while (router.waiting() > 0 && clock.mono() < until) await sleep(clock, 5);
       node.state.isDraining = true;
       await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
-      activations.saveSoon();
+      void activations.saveSoon();
       while (clock.mono() < until && activations.hasUnsaved()) await sleep(clock, 5);
       reportWatermark();
       committer.stop();

@@ -139,6 +139,13 @@ describe("an actor is unloaded", () => {
   });
 });
 
+test("idle actors are saved a few at a time", async () => {
+  const { ask, clock, store } = await rig({ limits: { saves: 2 } });
+  for (const id of ["a", "b", "c", "d", "e"]) await ask(id, "add", { amount: 1 });
+  await clock.advance(3_000);
+  expect(store.saves.map(({ length }) => length)).toEqual([2, 2, 1]);
+});
+
 describe("the sweep after a restart", () => {
   test("wakes whoever left something unsaved, and nobody else", async () => {
     const before = await rig();

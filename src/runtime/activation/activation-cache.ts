@@ -163,10 +163,18 @@ export class ActivationCache {
     return [...this.activations.values(), ...this.leaving.values()];
   }
 
-  /** Requests a save of every activation at its next chance. */
-  saveSoon(): void {
-    for (const activation of this.all()) activation.saveSoon();
-  }
+  /**
+   * Requests a save of every activation at its next chance. Those that can be saved at once are saved a few
+   * at a time, because a save has a copy of its actor's state.
+   */
+  readonly saveSoon: () => Promise<void> = coalesce(async () => {
+    const writes: Promise<void>[] = [];
+    for (const activation of this.all()) {
+      const write = activation.saveSoon();
+      if (write !== null && writes.push(write) >= this.host.limits.saves) await Promise.all(writes.splice(0));
+    }
+    await Promise.all(writes);
+  });
 
   /**
    * Saves what is committed by now. Returns false when some of it could not be saved. Concurrent callers

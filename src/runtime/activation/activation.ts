@@ -251,11 +251,15 @@ export class Activation {
     return this.pipeline.lastBatch() !== null ? null : this.actor.current();
   }
 
-  /** Requests a save at the next chance if something changed since the last one. */
-  saveSoon(): void {
+  /**
+   * Requests a save at the next chance if something changed since the last one. Returns the save when the
+   * chance is now, which never rejects; else null.
+   */
+  saveSoon(): Promise<void> | null {
     const settled = this.settled();
-    if (settled === null) this.actor.loaded?.snapshots.request();
-    else if (settled.snapshots.since() !== null) void this.write(settled);
+    if (settled !== null) return settled.snapshots.since() === null ? null : this.write(settled);
+    this.actor.loaded?.snapshots.request();
+    return null;
   }
 
   private async write({ fold, snapshots }: Loaded): Promise<void> {
