@@ -27,7 +27,7 @@ export interface PeerAddress {
   readonly serverName: string | null;
 }
 
-/** What a connection tells the pool. */
+/** What a connection reports to its pool. */
 export interface ConnectionOwner {
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
@@ -61,16 +61,14 @@ export class HttpConnection implements ResponseSink {
   #exchange: HttpExchange | null = null;
   /** What the socket has not taken of the request yet. */
   #unsent: Uint8Array[] = [];
+  /** Settles when the connection is open; null before that begins and after it has ended. */
+  #ready: PromiseWithResolvers<void> | null = null;
   #isPaused = false;
   #isReusable = false;
 
   constructor(peer: PeerAddress, owner: ConnectionOwner) {
     this.peer = peer;
     this.#owner = owner;
-  }
-
-  get isOpen(): boolean {
-    return this.#socket !== null;
   }
 
   /**
@@ -91,8 +89,6 @@ export class HttpConnection implements ResponseSink {
     await ready.promise;
   }
 
-  #ready: PromiseWithResolvers<void> | null = null;
-
   /** Writes a request and returns the exchange that its response goes to. The connection must be open and idle. */
   send(request: HttpRequest): HttpExchange {
     const socket = this.#socket;
@@ -106,7 +102,7 @@ export class HttpConnection implements ResponseSink {
     return exchange;
   }
 
-  /** Whether its process may end while it is open. An idle connection keeps nobody. */
+  /** Whether the process stays alive as long as it is open. An idle connection does not keep it alive. */
   set isReferenced(yes: boolean) {
     if (yes) this.#socket?.ref();
     else this.#socket?.unref();

@@ -5,7 +5,6 @@
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { UpstreamBody } from "../upstream-response.ts";
-import { ProtocolError } from "./response-head.ts";
 
 /** What `accept-encoding` lists. */
 export const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
@@ -19,16 +18,14 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Returns the body without its coding; `coding` is the value of `content-encoding`. Throws `ProtocolError` for a
- * coding that was not asked for.
+ * Returns the body without its coding; `coding` is the value of `content-encoding`. Returns null for a coding that
+ * was not asked for.
  */
-export function decodedBody(body: UpstreamBody, coding: string): UpstreamBody {
+export function decodedBody(body: UpstreamBody, coding: string): UpstreamBody | null {
   const name = coding.trim().toLowerCase();
   if (name === "" || name === "identity") return body;
   const decoder = DECODERS[name];
-  if (decoder === undefined)
-    throw new ProtocolError("the provider used a content coding that was not asked for");
-  return new DecodedBody(body, decoder());
+  return decoder === undefined ? null : new DecodedBody(body, decoder());
 }
 
 class DecodedBody implements UpstreamBody {

@@ -41,11 +41,6 @@ export class HttpExchange {
     return this.#head.promise;
   }
 
-  /** Whether the whole response has arrived. */
-  get isComplete(): boolean {
-    return this.#state === "ended";
-  }
-
   /**
    * Returns the next piece of the body, or null at its end; at once when it has arrived. Throws, or rejects, when
    * the response broke off. One read at a time.

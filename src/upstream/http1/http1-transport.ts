@@ -9,6 +9,7 @@ import { ConnectionPool } from "./connection-pool.ts";
 import { ACCEPTED_CODINGS, decodedBody } from "./decoded-body.ts";
 import { CANCELLED, type HttpExchange } from "./exchange.ts";
 import { encodeRequest } from "./request-encoder.ts";
+import { ProtocolError } from "./response-head.ts";
 
 /** The transport of a node over a pool of connections of its own. */
 export class Http1Transport implements Transport {
@@ -25,15 +26,13 @@ export class Http1Transport implements Transport {
 
   async open(request: TransportRequest): Promise<UpstreamResponse> {
     const { signal, body: given } = request;
-    const { headers, body } =
-      given instanceof FormData ? await encodedForm(request, given) : { ...request, body: given };
-    const encoded = encodeRequest({
-      method: request.method,
-      target: request.target,
-      host: request.host,
-      headers: "accept-encoding" in headers ? headers : { ...headers, "accept-encoding": ACCEPTED_CODINGS },
-      body,
-    });
+    const sent = given instanceof FormData ? await encodedForm(request, given) : { ...request, body: given };
+    const headers =
+      "accept-encoding" in sent.headers
+        ? sent.headers
+        : { ...sent.headers, "accept-encoding": ACCEPTED_CODINGS };
+    const { method, target, host } = request;
+    const encoded = encodeRequest({ method, target, host, headers, body: sent.body });
     signal.throwIfAborted();
     const peer = peerOf(request);
     const connection = this.#pool.takeIdle(peer) ?? (await this.#pool.connect(peer, signal));
@@ -43,8 +42,10 @@ export class Http1Transport implements Transport {
     const { status, headers: fields } = head;
     const coding = fields.get("content-encoding");
     if (coding === null) return { status, headers: fields, body: answer };
-    const decoded = fields.without("content-encoding", "content-length");
-    return { status, headers: decoded, body: decodedBody(answer, coding) };
+    const body = decodedBody(answer, coding);
+    if (body !== null) return { status, headers: fields.without("content-encoding", "content-length"), body };
+    answer.cancel();
+    throw new ProtocolError("the provider used a content coding that was not asked for");
   }
 
   close(): void {

@@ -71,11 +71,6 @@ export class ResponseParser {
     this.#held = NOTHING;
   }
 
-  /** Whether no response is expected. */
-  get isIdle(): boolean {
-    return this.#expect === "nothing";
-  }
-
   /** Takes bytes that arrived. Throws `ProtocolError`; the parser must not be used after that. */
   push(chunk: Buffer): void {
     let at = 0;

@@ -304,10 +304,12 @@ describe("content codings", () => {
     }
   });
 
-  test("a coding that was not asked for rejects", async () => {
+  test("a coding that was not asked for rejects, and its connection is closed", async () => {
+    const own = new Http1Transport(realClock());
     await using server = rawServer((to) =>
-      to.piece(OK.replace("\r\n\r\n", "\r\ncontent-encoding: xyz\r\n\r\n")),
+      to.piece("HTTP/1.1 200 OK\r\ncontent-length: 10\r\ncontent-encoding: xyz\r\n\r\nhello"),
     );
-    expect(await failure(call(server.port))).toBe("HPE_INVALID_RESPONSE");
+    expect(await failure(own.open(request(server.port)))).toBe("HPE_INVALID_RESPONSE");
+    expect(own.connections).toBe(0);
   });
 });
