@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allows, covers, matches, parseList, parseMapper, pick } from "../../actors/pattern.ts";
-import { stepsOf } from "../work/work.ts";
+import { stepsOf } from "../work-counter/work-counter.ts";
 
 const escaped = (text: string) => text.replace(/[.+?^${}()|[\]\\/]/g, "\\$&");
 /** Neighbouring stars mean one; merged, so that the oracle itself does not explode. */

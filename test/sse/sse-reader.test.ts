@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type SseEvent, SseReader } from "../../src/sse/sse-reader.ts";
-import { workOf } from "../work/work.ts";
+import { workOf } from "../work-counter/work-counter.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const MAX = 1_000_000;

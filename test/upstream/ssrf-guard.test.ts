@@ -3,7 +3,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Clock } from "../../src/base/clock.ts";
 import { createSsrfGuard } from "../../src/upstream/ssrf-guard.ts";
-import { workOf } from "../work/work.ts";
+import { workOf } from "../work-counter/work-counter.ts";
 
 const FORBIDDEN: readonly (readonly [rule: string, url: string, reason: RegExp])[] = [
   ["loopback", "http://127.0.0.1:8080/v1", /loopback/],

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { clean } from "../../src/upstream/provider-error.ts";
 import { classify, FAILURE_RULES, type FailureKind, fromError } from "../../src/upstream/upstream-failure.ts";
-import { workOf } from "../work/work.ts";
+import { workOf } from "../work-counter/work-counter.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 /** Of the 4,000 characters that are read of a message each is gone over so often, by all patterns together. */

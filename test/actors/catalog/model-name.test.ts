@@ -6,7 +6,7 @@ import { ALIASES, findModel, findProvider, MODELS, PROVIDERS } from "../../../ac
 import { findName, fineTunedBase, indexNames } from "../../../actors/catalog/model-name.ts";
 import { GROUPS_OF, priceTable } from "../../../actors/pricing/price-table.ts";
 import cases from "../../fixtures/pricing-cases.json";
-import { stepsOf } from "../../work/work.ts";
+import { stepsOf } from "../../work-counter/work-counter.ts";
 
 const prices = priceTable(null);
 const anyGroup = [...new Set(Object.values(GROUPS_OF).flat())];

@@ -5,7 +5,7 @@ import { CHAT_DONE, chatStreamError, createChatStream } from "../../../src/diale
 import type { StreamOptions } from "../../../src/dialect/dialect.ts";
 import { TEXT_CHARS_MAX } from "../../../src/dialect/text-buffer.ts";
 import { SseReader } from "../../../src/sse/sse-reader.ts";
-import { stepsOf, workOf } from "../../work/work.ts";
+import { stepsOf, workOf } from "../../work-counter/work-counter.ts";
 
 const delta = (d: unknown, extra: object = {}, choice: object = {}) => ({
   id: "c",

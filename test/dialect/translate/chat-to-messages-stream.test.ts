@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { messagesStreamOf } from "../../../src/dialect/translate/chat-to-messages-stream.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { stepsOf, workOf } from "../../work/work.ts";
+import { stepsOf, workOf } from "../../work-counter/work-counter.ts";
 import {
   block,
   CONTEXT,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
-import { stepsOf, workOf } from "../../work/work.ts";
+import { stepsOf, workOf } from "../../work-counter/work-counter.ts";
 import {
   block,
   CONTEXT,

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { realClock } from "../../../src/base/clock.ts";
 import { createCounter, estimateTokens } from "../../../src/gateway/metering/token-counter.ts";
-import { WorkCounter, workOf } from "../../work/work.ts";
+import { WorkCounter, workOf } from "../../work-counter/work-counter.ts";
 
 const counter = createCounter({ clock: realClock() });
 beforeAll(() => counter.count(["warm"]));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { silent } from "../../../src/base/log.ts";
 import { createTokenWorkerPool } from "../../../src/gateway/metering/token-worker-pool.ts";
-import { WorkCounter } from "../../work/work.ts";
+import { WorkCounter } from "../../work-counter/work-counter.ts";
 
 const SOURCES = join(import.meta.dir, "../../../src");
 

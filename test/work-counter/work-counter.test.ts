@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Matching } from "./matching.ts";
-import { stepsOf, WorkCounter, workOf } from "./work.ts";
+import { stepsOf, WorkCounter, workOf } from "./work-counter.ts";
 
 const PATTERNS: readonly RegExp[] = [
   /a+b/,
