@@ -4,11 +4,10 @@ import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../actors/ids.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import { silent } from "../../src/base/log.ts";
-import { jsonPayload } from "../../src/dialect/payload/payload-json.ts";
 import { PROFILE_KEEPS_CHANGING } from "../../src/gateway/admission/admission.ts";
 import { createFailedRequestLog } from "../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
-import type { GatewayCall, Outcome } from "../../src/gateway/call.ts";
+import type { Outcome } from "../../src/gateway/call.ts";
 import {
   type Admission,
   type AttemptAnswer,
@@ -23,6 +22,7 @@ import type { UpstreamFailureResult, UpstreamHead } from "../../src/upstream/ups
 import { KEY } from "../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { accountContextOf } from "./account-context-samples.ts";
+import { chatCall, chatPayload, LIMITS } from "./call-samples.ts";
 import { viewOf } from "./level-samples.ts";
 import { ANYWHERE } from "./request-samples.ts";
 
@@ -30,16 +30,7 @@ const ACCOUNT = 7 as AccountId;
 const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
 const CHAT = GATEWAY_ENDPOINTS[0]!;
 
-const callOf = (stream: boolean): GatewayCall => ({
-  path: CHAT.path,
-  key: "sk-x",
-  ip: () => "",
-  requestId: null,
-  headers: new Headers(),
-  payload: async () =>
-    jsonPayload(JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "hi" }] })),
-  signal: new AbortController().signal,
-});
+const callOf = (stream: boolean) => chatCall({ payload: async () => chatPayload(stream) });
 
 describe("the object of a request", () => {
   const running = () => {
@@ -145,12 +136,7 @@ async function run({ stream = false, provider, ...over }: Case) {
     random: countingRandom(),
     log: silent,
     describe: ({ code, message }: { code: string; message: string }) => ({ code, message, type: "t" }),
-    limits: {
-      upstreamTimeoutMs: 600_000,
-      upstreamFirstMs: 60_000,
-      upstreamIdleMs: 120_000,
-      holdOutputTokens: 9,
-    },
+    limits: LIMITS,
     lagMostMs: 1_000,
   } as unknown as GatewayParts;
   const outcome = await createGateway(parts)(callOf(stream), CHAT).catch((error: Error) => error);

@@ -6,16 +6,15 @@ import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
-import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
-import type { GatewayCall } from "../../../src/gateway/call.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
 import type { UpstreamFailureResult } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
 import { accountContextOf } from "../account-context-samples.ts";
+import { chatCall, LIMITS } from "../call-samples.ts";
 import { viewOf } from "../level-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
@@ -56,25 +55,10 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     failedRequests: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
-    limits: {
-      upstreamTimeoutMs: 600_000,
-      upstreamFirstMs: 60_000,
-      upstreamIdleMs: 120_000,
-      holdOutputTokens: 9,
-    },
+    limits: LIMITS,
     lagMostMs: 1_000,
   } as unknown as GatewayParts;
-  const call: GatewayCall = {
-    path: "/v1/chat/completions",
-    key: "sk-x",
-    ip: () => "",
-    requestId: null,
-    headers: new Headers(),
-    payload: async () =>
-      jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "think" }] })),
-    signal: new AbortController().signal,
-  };
-  const outcome = createGateway(parts)(call, GATEWAY_ENDPOINTS[0]!);
+  const outcome = createGateway(parts)(chatCall(), GATEWAY_ENDPOINTS[0]!);
   return { clock, renewed, ended, outcome, answer: () => answer.resolve(BUSY) };
 }
 

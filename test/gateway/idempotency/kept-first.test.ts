@@ -4,10 +4,8 @@
 import { expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
 import { silent } from "../../../src/base/log.ts";
-import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
-import type { GatewayCall } from "../../../src/gateway/call.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
 import { responseOf } from "../../../src/upstream/fetch-transport.ts";
@@ -15,6 +13,7 @@ import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock } from "../../runtime/manual-clock.ts";
 import { accountContextOf } from "../account-context-samples.ts";
+import { chatCall, LIMITS } from "../call-samples.ts";
 import { viewOf } from "../level-samples.ts";
 import { ANYWHERE } from "../request-samples.ts";
 
@@ -66,23 +65,11 @@ async function steps(key: string | null): Promise<string[]> {
     failedRequests: createFailedRequestLog(),
     random: countingRandom(),
     log: silent,
-    limits: {
-      ...{ upstreamTimeoutMs: 600_000, upstreamFirstMs: 60_000, upstreamIdleMs: 120_000 },
-      holdOutputTokens: 9,
-    },
+    limits: LIMITS,
     lagMostMs: 1_000,
   } as unknown as GatewayParts;
-  const call: GatewayCall = {
-    path: "/v1/chat/completions",
-    key: "sk-x",
-    ip: () => "",
-    requestId: null,
-    headers: new Headers(key === null ? {} : { "idempotency-key": key }),
-    payload: async () =>
-      jsonPayload(JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] })),
-    signal: new AbortController().signal,
-  };
-  const outcome = await createGateway(parts)(call, GATEWAY_ENDPOINTS[0]!);
+  const headers = new Headers(key === null ? {} : { "idempotency-key": key });
+  const outcome = await createGateway(parts)(chatCall({ headers }), GATEWAY_ENDPOINTS[0]!);
   if (outcome.kind !== "whole") throw new Error(JSON.stringify(outcome));
   return [...done, `answered ${outcome.headers["x-arbor-cost"]}`];
 }
