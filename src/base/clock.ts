@@ -57,15 +57,23 @@ export const movedClock = (machine: Clock, aheadMs: () => number): Clock => ({
 });
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** Every two characters of the alphabet: ten random bits are one look-up. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 1024 },
+  (_, bits) => ALPHABET[bits >> 5]! + ALPHABET[bits & 31]!,
+);
 
 /**
  * Creates ids as ULIDs (48 bits of milliseconds, then 80 random bits). All randomness is drawn from the
  * CSPRNG in blocks.
  */
 export function realRandom(clock: Clock): Random {
-  const pool = new Uint8Array(4096);
+  const pool = new Uint16Array(2048);
   let used = pool.length;
-  const byte = () => {
+  /** The millisecond of the last id, and its characters. */
+  let lastMs = -1;
+  let lastTime = "";
+  const bits16 = () => {
     if (used === pool.length) {
       crypto.getRandomValues(pool);
       used = 0;
@@ -74,15 +82,20 @@ export function realRandom(clock: Clock): Random {
   };
   return {
     id() {
-      let text = ulidTime(clock.wall());
-      for (let i = 0; i < 16; i++) text += ALPHABET[byte() & 31];
+      const now = clock.wall();
+      if (now !== lastMs) {
+        lastMs = now;
+        lastTime = ulidTime(now);
+      }
+      let text = lastTime;
+      for (let i = 0; i < 8; i++) text += PAIRS[bits16() & 1023]!;
       return text;
     },
     below(n) {
       // `limit` is a multiple of n, so rejecting values from it on keeps the result uniform.
       const limit = Math.floor(2 ** 32 / n) * n;
       for (;;) {
-        const value = ((byte() << 24) | (byte() << 16) | (byte() << 8) | byte()) >>> 0;
+        const value = ((bits16() << 16) | bits16()) >>> 0;
         if (value < limit) return value % n;
       }
     },

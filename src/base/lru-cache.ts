@@ -1,4 +1,5 @@
-// A bounded cache whose entries expire. When it is full, the entry that was unused for longest is evicted.
+// A bounded cache whose entries expire. When it is full, an entry that was not used lately is evicted: a read only marks
+// its entry, and the eviction passes marked ones over once ("second chance"), so that reads change no order.
 // Expired entries that are not asked for any more are evicted too, so that a large bound costs memory only while it is used.
 
 import type { Clock } from "./clock.ts";
@@ -14,29 +15,58 @@ export interface LruCache<K, V> {
   size(): number;
 }
 
+/** Marked entries that one eviction passes over at most, so that it takes a bounded time. */
+const PASSED_OVER_MAX = 32;
+
+class Entry<V> {
+  /** Read since it was set or passed over. */
+  isMarked = false;
+
+  constructor(
+    readonly value: V,
+    /** Monotonic ms at which it expires. */
+    readonly untilMs: number,
+  ) {}
+}
+
 /** Creates a cache of at most `most` entries, each valid for `ttlMs` milliseconds after it was set. */
 export function lruCache<K, V>(parts: { clock: Clock; most: number; ttlMs: number }): LruCache<K, V> {
-  const entries = new Map<K, { value: V; until: number }>();
+  const { clock, most, ttlMs } = parts;
+  const entries = new Map<K, Entry<V>>();
+
+  /** Deletes expired entries at the front, and makes room for one. */
+  function evict(now: number): void {
+    let passedOver = 0;
+    for (const [key, entry] of entries) {
+      if (entry.untilMs >= now) {
+        if (entries.size < most) return;
+        if (entry.isMarked && passedOver++ < PASSED_OVER_MAX) {
+          entry.isMarked = false;
+          entries.delete(key);
+          entries.set(key, entry);
+          continue;
+        }
+      }
+      entries.delete(key);
+    }
+  }
+
   return {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      if (entry.until < parts.clock.mono()) {
+      if (entry.untilMs < clock.mono()) {
         entries.delete(key);
         return undefined;
       }
-      entries.delete(key);
-      entries.set(key, entry);
+      entry.isMarked = true;
       return entry.value;
     },
     set(key, value) {
       entries.delete(key);
-      const now = parts.clock.mono();
-      for (const [oldest, { until }] of entries) {
-        if (entries.size < parts.most && until >= now) break;
-        entries.delete(oldest);
-      }
-      entries.set(key, { value, until: now + parts.ttlMs });
+      const now = clock.mono();
+      evict(now);
+      entries.set(key, new Entry(value, now + ttlMs));
     },
     delete: (key) => void entries.delete(key),
     drop(isMeant) {

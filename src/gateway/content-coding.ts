@@ -47,7 +47,9 @@ const ALIASES: Readonly<Record<string, string>> = { "x-gzip": "gzip" };
  * an unknown coding and for more than one.
  */
 export function codingOf(headers: Headers): Coding | null {
-  const names = (headers.get("content-encoding") ?? "")
+  const stated = headers.get("content-encoding");
+  if (stated === null) return null;
+  const names = stated
     .split(",")
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity");

@@ -45,7 +45,7 @@ export const MISSING_KEY: Refusal = {
 };
 
 /** Returns the SHA-256 of an API key in hex, the only form in which keys are stored. */
-export const hashKey = (key: string): string => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+export const hashKey = (key: string): string => Bun.SHA256.hash(key, "hex");
 
 /**
  * Returns the error that a caller gets: when the account no longer exists or refuses the key, that is
