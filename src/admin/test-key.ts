@@ -7,6 +7,7 @@ import type { AccountId, ProviderKeyId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { ProviderKey } from "../../actors/key-pool/key-pool.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { Cancellation } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ConfigCache } from "../gateway/account/config-cache.ts";
@@ -103,7 +104,7 @@ async function tested(
   if (typeof address === "string") return { ...failed, signal: "unreachable", message: address };
   const url = address.href;
 
-  const abort = new AbortController();
+  const abort = new Cancellation();
   const late = () => abort.abort(new DOMException("the test took too long", "TimeoutError"));
   const stopTimer = clock.after(TEST_MS, late);
   const sinceMs = clock.mono();

@@ -10,12 +10,12 @@ export interface GatewayCall {
   /** The API key; null when none was sent. */
   readonly key: string | null;
   /** Returns the client's address, at the cost of a system call. */
-  readonly ip: () => string;
+  ip(): string;
   /** The client's x-request-id; null when it sent none or an invalid one. */
   readonly requestId: string | null;
   readonly headers: Headers;
   /** Reads the body. Throws `RefusedError`, see `readPayload`. */
-  readonly payload: () => Promise<Payload>;
+  payload(): Promise<Payload>;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -39,8 +39,8 @@ type Headers_ = Readonly<Record<string, string>>;
 export type ResponseBody = BodySource | Uint8Array<ArrayBuffer>;
 
 /**
- * How a request ended. `headers` contains `content-type` only where it differs from the default, which is
- * JSON, or `text/event-stream` for a stream.
+ * How a request ended. Without `content-type` in `headers` it is the default: JSON, or `text/event-stream` for a
+ * stream.
  */
 export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }

@@ -6,6 +6,7 @@ import type { Admitted } from "../../actors/account/admit.ts";
 import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import type { Cancellation } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { AccountContext } from "./account/config-cache.ts";
@@ -109,7 +110,7 @@ export interface AttemptAnswer {
   readonly exchange: ProviderExchange;
   readonly body: ProviderBody;
   readonly status: number;
-  readonly abort: AbortController;
+  readonly abort: Cancellation;
   /** Monotonic ms at which the attempt began. */
   readonly sinceMs: number;
   /** The `system_fingerprint` to use when the provider sends none. */

@@ -2,6 +2,7 @@
 // its account is deleted, and the current attempt is aborted with it. It decides nothing; callers read the
 // reason from `ended`.
 
+import { Cancellation } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** The abort reason when the client has disconnected. */
@@ -19,7 +20,7 @@ export interface LifetimeListener {
 export class RequestLifetime {
   /** Why the request ended; null while it has not. */
   ended: DOMException | null = null;
-  private attempt: AbortController | null = null;
+  private attempt: Cancellation | null = null;
   private wake: (() => void) | null = null;
   private listener: LifetimeListener | null = null;
   private readonly cancelDeadline: () => void;
@@ -47,9 +48,9 @@ export class RequestLifetime {
     this.wake?.();
   }
 
-  /** Returns the abort controller of the next attempt, which is already aborted if the request has ended. */
-  newAttempt(): AbortController {
-    this.attempt = new AbortController();
+  /** Returns the cancellation of the next attempt, which is already aborted if the request has ended. */
+  newAttempt(): Cancellation {
+    this.attempt = new Cancellation();
     if (this.ended !== null) this.attempt.abort(this.ended);
     return this.attempt;
   }

@@ -140,7 +140,7 @@ function endRequest(parts: RequestParts, context: RunningRequest): Promise<void>
 async function admit(parts: RequestParts, context: RunningRequest): Promise<AdmittedContext | KeptResponse> {
   const { call, lifetime, id } = context;
   if (call.key === null) throw new RefusedError(MISSING_KEY);
-  const identified = parts.identify(call.key, call.ip);
+  const identified = parts.identify(call.key, call);
   const caller = identified instanceof Promise ? await identified : identified;
   if (caller === null) throw new RefusedError(INVALID_KEY);
   // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
@@ -148,9 +148,10 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   mustKeepUp(parts);
   const input = await readRequest(parts, context, caller);
   try {
-    const granted = await (isIdempotent(input)
+    const granting = isIdempotent(input)
       ? parts.idempotentAdmission.admit(input, lifetime)
-      : admission(parts, input));
+      : admission(parts, input);
+    const granted = granting instanceof Promise ? await granting : granting;
     return "body" in granted ? granted : context.admitted(granted);
   } catch (error) {
     // It is unknown whether the account took the hold.
@@ -159,22 +160,15 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   }
 }
 
-/** Calls a provider; a heartbeat renews the hold as long as that takes. */
-async function callWithHeartbeat(
-  parts: RequestParts,
-  context: AdmittedContext,
-): ReturnType<typeof callProvider> {
+/** Calls a provider, and answers or fails the request. A heartbeat renews the hold as long as the call takes. */
+async function answer(parts: RequestParts, context: AdmittedContext): Promise<Outcome> {
   const heartbeat = new HoldHeartbeat(parts, context);
+  let called: Awaited<ReturnType<typeof callProvider>>;
   try {
-    return await callProvider(parts, context);
+    called = await callProvider(parts, context);
   } finally {
     heartbeat.stop();
   }
-}
-
-/** Calls a provider, and answers or fails the request. */
-async function answer(parts: RequestParts, context: AdmittedContext): Promise<Outcome> {
-  const called = await callWithHeartbeat(parts, context);
   if ("failures" in called) return failedResponse(parts, context, called);
   const { body } = called.answer;
   return body.kind === "stream" ? answerStream(parts, called, body) : answerWhole(parts, called, body);
@@ -223,18 +217,22 @@ const refusedInput = (
   caller: Caller,
   idempotency: Idempotency | null,
   refusal: Refusal,
-): AdmissionInput => ({ id, endpoint, caller, ip: call.ip, requested: { refusal }, idempotency });
+): AdmissionInput => ({ id, endpoint, caller, ip: () => call.ip(), requested: { refusal }, idempotency });
 
 /** Client headers that are forwarded to providers. All others concern only the client and this service. */
 const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
 /** For audio the `accept` header selects the format. */
 const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
-function forwardedFrom(headers: Headers, { answers }: GatewayEndpoint): Record<string, string> {
-  const forwarded: Record<string, string> = {};
+const NONE: Readonly<Record<string, string>> = {};
+
+function forwardedFrom(headers: Headers, { answers }: GatewayEndpoint): Readonly<Record<string, string>> {
+  let forwarded: Record<string, string> | null = null;
   for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
     const value = headers.get(name);
-    if (value !== null) forwarded[name] = value;
+    if (value === null) continue;
+    forwarded ??= {};
+    forwarded[name] = value;
   }
-  return forwarded;
+  return forwarded ?? NONE;
 }

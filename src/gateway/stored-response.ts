@@ -85,10 +85,11 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
 
 async function callerOf(
   { identify }: StoredResponseParts,
-  { key, ip }: StoredResponseRequest,
+  request: StoredResponseRequest,
 ): Promise<Caller> {
+  const { key } = request;
   if (key === null) throw new RefusedError(MISSING_KEY);
-  const caller = await identify(key, ip);
+  const caller = await identify(key, request);
   if (caller === null) throw new RefusedError(INVALID_KEY);
   return caller;
 }

@@ -236,7 +236,7 @@ async function keyHolder(
   ip: () => string,
 ): Promise<KeyHolder> {
   if (key === null) throw new RefusedError(MISSING_KEY);
-  const holder = await identify(key, ip);
+  const holder = await identify(key, { ip });
   if (holder === null) throw new RefusedError(INVALID_KEY);
   return holder;
 }

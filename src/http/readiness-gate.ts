@@ -34,11 +34,14 @@ export function createReadinessGate({ random, app, closed, around, leaving }: Re
     return refused(request, random, reason ?? "the node is starting");
   };
   const answer = around === null ? answered : around(answered);
-  return async (request, server) => {
-    const response = await answer(request, server);
-    // Asked after the answer, so that requests that ran when the node began to leave close their connections too.
+  // Asked after the answer, so that requests that ran when the node began to leave close their connections too.
+  const closing = (response: Response): Response => {
     if (leaving()) response.headers.set("connection", "close");
     return response;
+  };
+  return (request, server) => {
+    const answering = answer(request, server);
+    return answering instanceof Promise ? answering.then(closing) : closing(answering);
   };
 }
 

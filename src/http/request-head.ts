@@ -30,7 +30,8 @@ export function givenRequestId(request: Request): string | null {
 /** Returns the API key of `Authorization: Bearer`, or of `x-api-key` where that is allowed; null without one. */
 export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null {
   const header = request.headers.get("authorization");
-  const bearer = header !== null && /^bearer /i.test(header) ? header.slice(7).trim() : "";
+  const isBearer = header !== null && (header.startsWith("Bearer ") || /^bearer /i.test(header));
+  const bearer = isBearer ? header.slice(7).trim() : "";
   if (bearer !== "") return bearer;
   const other = alsoXApiKey ? request.headers.get("x-api-key")?.trim() : undefined;
   return other === undefined || other === "" ? null : other;

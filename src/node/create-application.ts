@@ -91,7 +91,7 @@ function metricsReaders({
     if (key === null) return MISSING_KEY;
     if (settings.metricsToken !== null && key === settings.metricsToken) return null;
     try {
-      const holder = await identify(key, ip);
+      const holder = await identify(key, { ip });
       if (holder === null) return INVALID_KEY;
       // The key's owner is cached for up to a minute; only the account knows whether the key is still valid
       // and its IP rules allow the caller.

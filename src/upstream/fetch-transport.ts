@@ -3,6 +3,7 @@
 //
 // A large body of bytes is sent in pieces: fetch would copy a whole one before it sends it.
 
+import { runtimeSignal } from "../base/cancellation.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { HeaderReader, UpstreamBody, UpstreamResponse } from "./upstream-response.ts";
 
@@ -40,7 +41,7 @@ function initOf({
     headers: { ...headers, host },
     body: body as BodyInit | null,
     redirect: "manual",
-    signal,
+    signal: runtimeSignal(signal),
     proxy: false,
     // Bun's own idle timeout is off, because attempt and stream have their own.
     timeout: false,

@@ -1,8 +1,10 @@
 // Opens HTTP requests to providers. It connects only to addresses that the guard has pinned, under the
 // requested host name. It knows neither keys nor models, and leaves connections to a transport.
 
+import type { CancelSignal } from "../base/cancellation.ts";
+import { assert } from "../base/errors.ts";
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport, TransportRequest } from "./transport.ts";
 import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
 import { cutBy, type UpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
@@ -23,7 +25,7 @@ export interface ConnectRequest {
   readonly method: UpstreamRequest["method"];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: UpstreamRequest["body"];
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Sends a request. Returns the response with any status, or a failure when there was none. Never rejects. */
@@ -54,49 +56,67 @@ export const targetOf = (url: URL): Target => ({
 /** Creates the function that sends requests over `transport` to addresses pinned by `guard`. */
 export function createConnect(guard: SsrfGuard, transport: Transport): Connect {
   return async (target, call) => {
-    if (call.signal.aborted) return { ok: false, signal: cutBy(call.signal, null) };
+    const { signal } = call;
+    if (signal.aborted) return { ok: false, signal: cutBy(signal, null) };
     try {
-      const pinned = guard.checked(target.origin) ?? (await pin(target.origin, call.signal));
-      return "signal" in pinned ? pinned : await open(transport, target, call, pinned);
+      const pinned = guard.checked(target.origin) ?? (await pin(target.origin, signal));
+      if ("signal" in pinned) return pinned;
+      const { addresses } = pinned;
+      const last = Math.min(addresses.length, ADDRESSES_MAX) - 1;
+      for (let i = 0; i < last; i++) {
+        try {
+          return await transport.open(new AddressedRequest(target, call, pinned, i));
+        } catch (error) {
+          const code = error instanceof Error && "code" in error ? String(error.code) : "";
+          if (!NOT_CONNECTED.has(code)) throw error;
+        }
+      }
+      return await transport.open(new AddressedRequest(target, call, pinned, last));
     } catch (error) {
-      return { ok: false, signal: cutBy(call.signal, error) };
+      return { ok: false, signal: cutBy(signal, error) };
     }
   };
 
   /** Asks the guard for addresses, at most until the request is aborted. */
-  async function pin(origin: string, signal: AbortSignal): Promise<Pinned | UpstreamFailureResult> {
+  async function pin(origin: string, signal: CancelSignal): Promise<Pinned | UpstreamFailureResult> {
     const answer = await unlessAborted(guard.check(origin), signal);
     return answer.ok ? answer.pinned : failed("unreachable", `Provider ${answer.reason}`);
   }
 }
 
-/** Tries the pinned addresses in order, as long as no connection was made. */
-async function open(
-  transport: Transport,
-  { host, port, target, secure }: Target,
-  { method, headers, body, signal }: ConnectRequest,
-  { addresses, name }: Pinned,
-): Promise<UpstreamResponse> {
-  const last = Math.min(addresses.length, ADDRESSES_MAX) - 1;
-  for (let i = 0; i <= last; i++) {
-    const address = addresses[i]!;
-    try {
-      // Without a name the certificate must be for the address.
-      const serverName = secure ? (name ?? address) : null;
-      return await transport.open({ method, address, port, serverName, host, target, headers, body, signal });
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "";
-      if (i === last || !NOT_CONNECTED.has(code)) throw error;
-    }
+/** A request to the pinned address of a number. */
+class AddressedRequest implements TransportRequest {
+  readonly method: TransportRequest["method"];
+  readonly address: string;
+  readonly port: number;
+  readonly serverName: string | null;
+  readonly host: string;
+  readonly target: string;
+  readonly headers: TransportRequest["headers"];
+  readonly body: TransportRequest["body"];
+  readonly signal: CancelSignal;
+
+  constructor(target: Target, call: ConnectRequest, { addresses, name }: Pinned, at: number) {
+    const address = addresses[at];
+    assert(address !== undefined, "the guard pinned no address");
+    this.method = call.method;
+    this.address = address;
+    this.port = target.port;
+    // Without a name the certificate must be for the address.
+    this.serverName = target.secure ? (name ?? address) : null;
+    this.host = target.host;
+    this.target = target.target;
+    this.headers = call.headers;
+    this.body = call.body;
+    this.signal = call.signal;
   }
-  throw new Error("the guard pinned no address");
 }
 
 /**
  * Returns the result of `work`, or rejects with the signal's reason when it aborts. It does not stop the
  * work.
  */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessAborted<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
   signal.throwIfAborted();
   const gone = Promise.withResolvers<never>();
   const onAbort = () => gone.reject(signal.reason);

@@ -2,6 +2,7 @@
 // there and a credential. An adapter opens no connection and classifies no answer; http-upstream.ts does
 // both.
 
+import type { CancelSignal } from "../base/cancellation.ts";
 import type { Destination, ProviderModelNaming, UpstreamFailureResult, UpstreamKey } from "./upstream.ts";
 import type { FailureKind } from "./upstream-failure.ts";
 
@@ -37,7 +38,7 @@ export interface ProviderAdapter {
   /** Returns the address of a destination. The caller caches it per destination. */
   place(to: Destination): ProviderAddress | AddressError;
   /** Returns the credential, synchronously if no request is needed. A promise ends when `signal` aborts. */
-  credential(key: UpstreamKey, signal: AbortSignal): Credential | Promise<Credential>;
+  credential(key: UpstreamKey, signal: CancelSignal): Credential | Promise<Credential>;
   /** Called when the provider refused a credential. Returns true if a new credential may be accepted. */
   refused?(key: UpstreamKey, credential: string): boolean;
 }

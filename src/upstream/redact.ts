@@ -18,6 +18,11 @@ export function createRedactor(
   secrets: readonly string[],
   names: readonly string[],
 ): (text: string) => string {
+  // Made for every response, and nearly never called.
+  return (text) => redacted(text, secrets, names);
+}
+
+function redacted(text: string, secrets: readonly string[], names: readonly string[]): string {
   const kept = secrets.filter((secret) => secret !== "");
   const withoutSecrets = (text: string) =>
     kept.reduce((clean, secret) => clean.replaceAll(secret, REMOVED), text);
@@ -38,15 +43,13 @@ export function createRedactor(
       : Object.fromEntries(Object.entries(value).map(([of, one]) => [fieldOf(of), inside(one, of)]));
   }
 
-  return (text) => {
-    try {
-      return JSON.stringify(cleaned(JSON.parse(text), anyOf(names), "", 0, false));
-    } catch (error) {
-      // Text that is not JSON never reaches a client, so only secrets are removed.
-      if (error instanceof SyntaxError) return withoutSecrets(text);
-      throw error;
-    }
-  };
+  try {
+    return JSON.stringify(cleaned(JSON.parse(text), anyOf(names), "", 0, false));
+  } catch (error) {
+    // Text that is not JSON never reaches a client, so only secrets are removed.
+    if (error instanceof SyntaxError) return withoutSecrets(text);
+    throw error;
+  }
 }
 
 /** Returns a pattern that matches each name as a whole; without names it matches nothing. */

@@ -4,6 +4,7 @@
 // tokens are never stored or logged.
 
 import { importPKCS8, SignJWT } from "jose";
+import { Cancellation, type CancelSignal } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
 import { type Connect, failed, targetOf, unlessAborted } from "./http-client.ts";
@@ -25,7 +26,7 @@ export interface Tokens {
    * Returns a valid token, synchronously if one is cached. A promise ends when `signal` aborts; it never
    * rejects.
    */
-  of(account: ServiceAccount, signal: AbortSignal): string | Promise<string | UpstreamFailureResult>;
+  of(account: ServiceAccount, signal: CancelSignal): string | Promise<string | UpstreamFailureResult>;
   /** Removes a token that the provider refused, so that the next call of `of` obtains a new one. */
   drop(account: ServiceAccount, token: string): void;
 }
@@ -104,7 +105,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
     const sentAt = clock.wall();
     const statement = await signed(account, url, Math.floor(sentAt / 1_000));
     if (statement === null) return failed("invalid_key", "private_key is no RSA key in PKCS#8 PEM");
-    const limit = new AbortController();
+    const limit = new Cancellation();
     const cancel = clock.after(EXCHANGE_MS, () => limit.abort(new DOMException("no token", "TimeoutError")));
     try {
       const response = await connect(target, {

@@ -1,6 +1,7 @@
 // The contract of what sends an HTTP request to one pinned address. There are two: the runtime's fetch, and our
 // own HTTP/1.1 connections. A transport resolves no names and checks no addresses; the SSRF guard has done both.
 
+import type { CancelSignal } from "../base/cancellation.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** A request to one address. */
@@ -17,7 +18,7 @@ export interface TransportRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | FormData | null;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Sends requests. */

@@ -1,6 +1,7 @@
 // Classifies a provider's failure: one row per failure kind, with its effect on the key and on the request.
 // No other file interprets a provider's error; only the cleaned `pass` of it reaches a client.
 
+import type { CancelSignal } from "../base/cancellation.ts";
 import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
 import type { HeaderReader } from "./upstream-response.ts";
@@ -242,7 +243,7 @@ export function fromError(error: unknown): UpstreamFailure {
 /**
  * Classifies why a request or its reading stopped: the reason of an abort tells a deadline from the client.
  */
-export function cutBy(signal: AbortSignal, error: unknown): UpstreamFailure {
+export function cutBy(signal: Pick<CancelSignal, "aborted" | "reason">, error: unknown): UpstreamFailure {
   if (!signal.aborted) return fromError(error);
   const reason: unknown = signal.reason;
   return reason instanceof Error && reason.name === "TimeoutError"

@@ -2,6 +2,7 @@
 // sends the body. It does not fail over to another key, choose keys or charge. `createUpstreams` combines one
 // per provider_type.
 
+import type { CancelSignal } from "../base/cancellation.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
 import type { HeaderReader, UpstreamBody } from "./upstream-response.ts";
 
@@ -57,8 +58,8 @@ export interface UpstreamRequest {
   /** The body, with the model named as `Upstream.naming` says. */
   readonly body: string | Uint8Array | FormData | null;
   readonly stream: boolean;
-  /** Aborts when the client disconnects, or when a deadline passes; the reason is then named TimeoutError. */
-  readonly signal: AbortSignal;
+  /** Ends when the client disconnects, or when a deadline passes; the reason is then named TimeoutError. */
+  readonly signal: CancelSignal;
   readonly requestId: string;
 }
 

@@ -1,6 +1,7 @@
 // What ends a request from outside, and that whatever is under way ends with it, for the right reason.
 
 import { describe, expect, test } from "bun:test";
+import type { Cancellation } from "../../src/base/cancellation.ts";
 import { ACCOUNT_CLOSED, RequestLifetime } from "../../src/gateway/request-lifetime.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
@@ -23,7 +24,7 @@ function rig(ms = 1_000) {
 }
 
 /** What whoever waits on the attempt is told. */
-const reasonOf = (attempt: AbortController): string =>
+const reasonOf = (attempt: Cancellation): string =>
   attempt.signal.aborted ? cutBy(attempt.signal, null).name : "alive";
 
 describe("a request that this process ends", () => {

@@ -20,8 +20,11 @@ export interface Caller {
 
 /** Finds the account of an API key. */
 export interface Identify {
-  /** Returns the caller, at once when the key is cached; null for an unknown key, after a delay. `ip` is called only then. */
-  (key: string, ip: () => string): Caller | null | Promise<Caller | null>;
+  /**
+   * Returns the caller, at once when the key is cached; null for an unknown key, after a delay. The address of
+   * `from` is read only then.
+   */
+  (key: string, from: { ip(): string }): Caller | null | Promise<Caller | null>;
   /** Drops a hash that the account no longer accepts. */
   forget(keyHash: string): void;
 }
@@ -66,13 +69,13 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
   const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MAX, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
-  function identify(key: string, ip: () => string): Caller | Promise<Caller | null> {
+  function identify(key: string, from: { ip(): string }): Caller | Promise<Caller | null> {
     const keyHash = hashKey(key);
     const account = known.get(keyHash);
-    return account === undefined ? lookUp(keyHash, ip) : { account, keyHash };
+    return account === undefined ? lookUp(keyHash, from) : { account, keyHash };
   }
 
-  async function lookUp(keyHash: string, ip: () => string): Promise<Caller | null> {
+  async function lookUp(keyHash: string, from: { ip(): string }): Promise<Caller | null> {
     if (unknown.get(keyHash) === undefined) {
       const claim = await store.findClaim(`key:${keyHash}`);
       if (claim !== null) {
@@ -81,7 +84,7 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
       }
       unknown.set(keyHash, true);
     }
-    await slowDown(ip());
+    await slowDown(from.ip());
     return null;
   }
 

@@ -81,7 +81,8 @@ export const readingOf = (
  * them.
  */
 export class CreatedObjects {
-  private readonly isKept: boolean;
+  /** Whether the request asks the provider to keep what it makes. */
+  readonly isKept: boolean;
   /** Writes run one after another, so that the last one about an id stays. */
   private keeping: Promise<void> = Promise.resolve();
 

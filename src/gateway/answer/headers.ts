@@ -13,12 +13,11 @@ export function headersOf(
   attempts: number,
 ): Headers_ {
   const { route, admitted } = admission;
-  return {
-    ...earlyHeaders(requestId, endpoint.dialect.name, admitted, startedAtMs),
-    "x-arbor-model": headerText(route.model),
-    "x-arbor-level": String(route.level),
-    "x-arbor-attempts": String(attempts),
-  };
+  const headers = earlyHeaders(requestId, endpoint.dialect.name, admitted, startedAtMs);
+  headers["x-arbor-model"] = headerText(route.model);
+  headers["x-arbor-level"] = String(route.level);
+  headers["x-arbor-attempts"] = String(attempts);
+  return headers;
 }
 
 /** Returns the headers that are known before a provider has answered. `now` is wall-clock ms. */
@@ -51,21 +50,42 @@ const idsFor = (requestId: string, style: ApiStyle): Headers_ =>
 
 type Write = (into: Headers_, what: "requests" | "tokens", left: RemainingLimit, now: number) => void;
 
+/** The headers of a limit, what remains of it, and when it is whole again. */
+type LimitNames = readonly [limit: string, remaining: string, reset: string];
+
+const namesOf = (name: (field: string) => string): LimitNames => [
+  name("limit"),
+  name("remaining"),
+  name("reset"),
+];
+const CHAT_NAMES = {
+  requests: namesOf((field) => `x-ratelimit-${field}-requests`),
+  tokens: namesOf((field) => `x-ratelimit-${field}-tokens`),
+};
+const MESSAGES_NAMES = {
+  requests: namesOf((field) => `anthropic-ratelimit-requests-${field}`),
+  tokens: namesOf((field) => `anthropic-ratelimit-tokens-${field}`),
+};
+
 const LIMITS: Readonly<Record<ApiStyle, Write>> = {
   chat(into, what, { limit, remaining, resetMs }) {
-    into[`x-ratelimit-limit-${what}`] = String(limit);
-    into[`x-ratelimit-remaining-${what}`] = String(remaining);
-    into[`x-ratelimit-reset-${what}`] = `${Math.ceil(resetMs / 1000)}s`;
+    const [ofLimit, ofRemaining, ofReset] = CHAT_NAMES[what];
+    into[ofLimit] = String(limit);
+    into[ofRemaining] = String(remaining);
+    into[ofReset] = `${Math.ceil(resetMs / 1000)}s`;
   },
   messages(into, what, { limit, remaining, resetMs }, now) {
-    into[`anthropic-ratelimit-${what}-limit`] = String(limit);
-    into[`anthropic-ratelimit-${what}-remaining`] = String(remaining);
-    into[`anthropic-ratelimit-${what}-reset`] = new Date(now + resetMs).toISOString();
+    const [ofLimit, ofRemaining, ofReset] = MESSAGES_NAMES[what];
+    into[ofLimit] = String(limit);
+    into[ofRemaining] = String(remaining);
+    into[ofReset] = new Date(now + resetMs).toISOString();
   },
 };
 
 /** Percent-encodes the parts of a model's name that a header cannot contain. */
-const headerText = (text: string): string =>
+const headerText = (text: string): string => (/^[\x21-\x7e]*$/.test(text) ? text : encodedText(text));
+
+const encodedText = (text: string): string =>
   text.replace(/[^\x21-\x7e]+/g, (odd) => encodeURIComponent(odd.toWellFormed()));
 
 /**

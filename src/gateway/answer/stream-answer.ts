@@ -16,6 +16,7 @@
 
 import { INVALID_KEY } from "../../../actors/account/admit.ts";
 import { formatUsd } from "../../../actors/money.ts";
+import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -147,12 +148,13 @@ class StreamAnswer implements BodySource {
     this.abort.abort(CLIENT_GONE);
   }
 
-  private get abort(): AbortController {
+  private get abort(): Cancellation {
     return this.context.answer.abort;
   }
 
   private get isClientGone(): boolean {
-    return this.abort.signal.reason?.name === "AbortError";
+    const { reason } = this.abort;
+    return reason instanceof Error && reason.name === "AbortError";
   }
 
   private cut(): StreamEnd {

@@ -53,13 +53,13 @@ export async function answerWhole(
 
   const body = exchange.clientText(text, answer.body, fingerprint);
   const isWords = endpoint.answers === "words" && answer.body === null && !/\bjson\b/i.test(contentType);
-  const headers = {
-    ...headersOf(context, attempts.length + 1),
-    ...(isWords ? { "content-type": wordsType(contentType) } : {}),
-  };
+  const headers = headersOf(context, attempts.length + 1);
+  headers["content-type"] = isWords ? wordsType(contentType) : "application/json";
+  const outcome = { kind: "whole", body, headers } as const;
   if (endpoint.meter.free) {
     void cancelHold(parts, context, false);
-    return { kind: "whole", body, headers: { ...headers, "x-arbor-cost": formatUsd(ZERO) } };
+    headers["x-arbor-cost"] = formatUsd(ZERO);
+    return outcome;
   }
   const reading = readingOf(context, {
     ...answer,
@@ -70,16 +70,15 @@ export async function answerWhole(
   const metered = metering instanceof Promise ? await metering : metering;
   noteAnsweredModel(parts, context, metered);
   const row = rowOf(attempted, null, parts.clock.mono() - sinceMs, status);
-  const cost = formatUsd(metered.charge.amount);
-  const outcome = { kind: "whole", body, headers: { ...headers, "x-arbor-cost": cost } } as const;
+  headers["x-arbor-cost"] = formatUsd(metered.charge.amount);
   // Kept before the charge, so that a repeat that finds the charge's dedup id on any node also finds the
   // answer.
   const kept =
     idempotency === null ? undefined : parts.idempotencyRecords.keep(account, idempotency, outcome);
-  const made = answer.body === null ? [] : endpoint.dialect.objects?.madeBy(answer.body);
-  await Promise.all([
-    chargeHold(parts, context, factsOf(context, metered, row), kept),
-    new CreatedObjects(parts.storedObjects, context).all(made, metered.usage),
-  ]);
+  const charged = chargeHold(parts, context, factsOf(context, metered, row), kept);
+  const created = new CreatedObjects(parts.storedObjects, context);
+  if (created.isKept && answer.body !== null) {
+    await Promise.all([charged, created.all(endpoint.dialect.objects?.madeBy(answer.body), metered.usage)]);
+  } else await charged;
   return outcome;
 }

@@ -5,6 +5,7 @@
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
+import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
@@ -43,7 +44,7 @@ export interface AttemptInput {
   /** The `system_fingerprint` to use when the provider sends none. */
   readonly fingerprint: string;
   /** Ends the attempt when it is aborted. */
-  readonly abort: AbortController;
+  readonly abort: Cancellation;
   /** Reports to the key's Level; null when the attempt says nothing about how the key works with models. */
   readonly reporter: Pick<LevelReporter, "failed" | "succeeded"> | null;
 }
@@ -93,24 +94,15 @@ export function encodeFor(
  * thrown. Counts the request on the key until `release` is called, or until it fails or returns a whole answer.
  * Reports a failure and a whole answer; the end of a stream is reported by whoever reads it.
  */
-export async function attempt(parts: AttemptParts, input: AttemptInput): Promise<AttemptResult> {
-  const running = new RunningAttempt(parts, input);
-  const failure = await running.run();
-  if (failure === null) {
-    if (running.body.kind === "whole") input.reporter?.succeeded(input.attempted);
-    return running;
-  }
-  const translated = input.exchange.translateFailure(failure);
-  return {
-    failure: translated,
-    status: running.status || translated.status,
-    row: rowOf(input.attempted, translated, parts.clock.mono() - running.sinceMs),
-    reported: input.reporter?.failed(input.attempted, translated) ?? REPORTED,
-  };
-}
+export const attempt = (parts: AttemptParts, input: AttemptInput): Promise<AttemptResult> =>
+  new RunningAttempt(parts, input).run();
 
 /** Bytes that are buffered before the first content (role chunks, comments). Beyond this the response head is sent. */
 const HEAD_BYTES_MAX = 256 * 1024;
+
+/** What reading an answer led to. */
+type Reading = ProviderBody | UpstreamFailure;
+type Secrets = Pick<UpstreamKey, "secret" | "privateKey">;
 
 /** An attempt while it runs, and its answer afterwards. */
 class RunningAttempt implements AttemptAnswer {
@@ -134,7 +126,7 @@ class RunningAttempt implements AttemptAnswer {
     return this.input.exchange;
   }
 
-  get abort(): AbortController {
+  get abort(): Cancellation {
     return this.input.abort;
   }
 
@@ -148,45 +140,71 @@ class RunningAttempt implements AttemptAnswer {
     this.parts.chooser.done(this.attempted.key.id);
   }
 
-  /** Sends the request and reads its answer into `body`. Returns the failure, or null. */
-  async run(): Promise<UpstreamFailure | null> {
+  /** Makes the attempt, whose answer is this object. */
+  async run(): Promise<AttemptResult> {
     const { key } = this.attempted;
     const secrets = secretsOf(this.parts.vault, key);
-    if (secrets === null) return SECRETS_UNREADABLE;
+    if (secrets === null) return this.failed(SECRETS_UNREADABLE);
     this.parts.chooser.take(key.id);
     this.isCounted = true;
     let isOpen = false;
     try {
-      const head = await this.send({ ...keyTargetOf(key), ...secrets });
-      if (!head.ok) return head.signal;
+      const head = await this.send(key, secrets);
+      if (!head.ok) return this.failed(head.signal);
       this.status = head.status;
-      const found = await this.read(head);
-      if (!("kind" in found)) return found;
+      const reading = this.read(head);
+      const found = reading instanceof Promise ? await reading : reading;
+      if (!("kind" in found)) return this.failed(found);
       this.body = found;
       isOpen = found.kind === "stream";
-      return null;
+      if (!isOpen) this.input.reporter?.succeeded(this.attempted);
+      return this;
     } finally {
       if (!isOpen) this.release();
     }
   }
 
-  private async send(key: UpstreamKey): ReturnType<Upstream["send"]> {
+  private failed(failure: UpstreamFailure): FailedAttempt {
+    const { attempted, exchange, reporter } = this.input;
+    // A report may choose by what is in flight, which does not count this attempt any more.
+    this.release();
+    const translated = exchange.translateFailure(failure);
+    return {
+      failure: translated,
+      status: this.status || translated.status,
+      row: rowOf(attempted, translated, this.parts.clock.mono() - this.sinceMs),
+      reported: reporter?.failed(attempted, translated) ?? REPORTED,
+    };
+  }
+
+  private send(key: LevelKey, { secret, privateKey }: Secrets): ReturnType<Upstream["send"]> {
     const { exchange, attempted, request, abort, requestId } = this.input;
-    const { clock, limits, upstream } = this.parts;
     const { method, body, headers } = exchange.outgoing;
+    const { id, level, provider, config } = key;
     const { stream } = request;
-    const late = () => abort.abort(new DOMException("no head", "TimeoutError"));
-    const stopTimer = stream ? clock.after(limits.upstreamFirstMs, late) : null;
-    const { model } = attempted;
-    const { signal } = abort;
-    const sending = { path: exchange.path, model, method, headers, body, stream, signal, requestId, key };
-    const head = await upstream.send(sending);
-    stopTimer?.();
-    return head;
+    const sending = this.parts.upstream.send({
+      path: exchange.path,
+      model: attempted.model,
+      method,
+      headers,
+      body,
+      stream,
+      signal: abort.signal,
+      requestId,
+      key: { id, level, provider, config, secret, privateKey },
+    });
+    return stream ? this.withFirstDeadline(sending) : sending;
+  }
+
+  /** Aborts the attempt when the head of a stream does not come in time. */
+  private withFirstDeadline<T>(sending: Promise<T>): Promise<T> {
+    const { clock, limits } = this.parts;
+    const late = () => this.abort.abort(new DOMException("no head", "TimeoutError"));
+    return sending.finally(clock.after(limits.upstreamFirstMs, late));
   }
 
   /** Reads the provider's answer, whose form does not depend only on what was requested. */
-  private read(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+  private read(head: UpstreamHead): Reading | Promise<Reading> {
     const { answers, request } = this.input;
     const type = contentTypeOf(head);
     if (answers === "sound" && isSound(type)) return this.openSound(head);
@@ -197,15 +215,23 @@ class RunningAttempt implements AttemptAnswer {
     return /^application\/json/i.test(type) ? this.readUnstreamed(head) : this.openStream(head);
   }
 
-  private async readWhole(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+  private readWhole(head: UpstreamHead): Reading | Promise<Reading> {
     const { abort } = this.input;
     const { clock, limits } = this.parts;
-    let text: string;
+    let text: string | Promise<string>;
     try {
-      text = await readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort });
+      text = readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort });
     } catch (error) {
-      return cutBy(abort.signal, error);
+      return cutBy(abort, error);
     }
+    if (typeof text === "string") return this.wholeOf(head, text);
+    return text.then(
+      (later) => this.wholeOf(head, later),
+      (error) => cutBy(abort, error),
+    );
+  }
+
+  private wholeOf(head: UpstreamHead, text: string): Reading {
     const contentType = contentTypeOf(head);
     const answer = this.exchange.readAnswer({ text, contentType });
     if (answer.ok) return { kind: "whole", text, contentType, answer };
@@ -217,13 +243,13 @@ class RunningAttempt implements AttemptAnswer {
     return this.misread(head.scrub(await readBounded(head.body, this.parts.clock)), head.status);
   }
 
-  private openStream(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+  private openStream(head: UpstreamHead): Promise<Reading> {
     const { request, fingerprint } = this.input;
     const machine = this.exchange.stream({ includeUsage: request.includeUsage, fingerprint });
     return this.open(new EventStreamSource({ ...this.bodyParts(head), machine, scrub: head.scrub }), null);
   }
 
-  private openSound(head: UpstreamHead): Promise<ProviderBody | UpstreamFailure> {
+  private openSound(head: UpstreamHead): Promise<Reading> {
     const contentType = contentTypeOf(head);
     const read: ConstructorParameters<typeof AudioSource>[0]["read"] = (sound) =>
       this.exchange.readAnswer({ text: "", contentType, sound });
@@ -236,10 +262,7 @@ class RunningAttempt implements AttemptAnswer {
   }
 
   /** Reads until the first content. */
-  private async open(
-    source: StreamSource,
-    contentType: string | null,
-  ): Promise<ProviderBody | UpstreamFailure> {
+  private async open(source: StreamSource, contentType: string | null): Promise<Reading> {
     const bytes: Uint8Array[] = [];
     let size = 0;
     let chunk: StreamChunk;
@@ -276,14 +299,11 @@ const contentTypeOf = ({ headers }: UpstreamHead): string => headers.get("conten
 export const misread = (text: string, status: number, model: string, clock: Clock): UpstreamFailure =>
   classify({ status, bodyText: text.slice(0, 65_536), model, nowMs: clock.wall() });
 
-/** Returns what an upstream request needs of a key, without its secrets. */
-const keyTargetOf = ({ id, level, provider, config }: LevelKey) => ({ id, level, provider, config });
-
 /**
  * Opens the secrets of a key. Returns null when they were sealed with a SECRETS_KEY that is not configured;
  * the key is unusable until it is.
  */
-function secretsOf(vault: SecretVault, key: LevelKey): Pick<UpstreamKey, "secret" | "privateKey"> | null {
+function secretsOf(vault: SecretVault, key: LevelKey): Secrets | null {
   try {
     const privateKey = key.privateKey === undefined ? null : vault.open(key.privateKey);
     return { secret: vault.open(key.secret), privateKey };

@@ -71,7 +71,10 @@ export abstract class FailoverWalk<Answer> {
   /** Returns whether a key of the candidate can be tried. */
   protected abstract hasKeyLeft(candidate: RouteCandidate): boolean;
   /** Tries one key of the candidate. */
-  protected abstract visit(candidate: RouteCandidate): Visit<Answer> | Promise<Visit<Answer>>;
+  protected abstract visit(
+    candidate: RouteCandidate,
+    view: LevelView,
+  ): Visit<Answer> | Promise<Visit<Answer>>;
   /** Moves route and hold to a candidate. Returns false when the account refuses; then nothing has changed. */
   protected abstract moveTo(move: Move): Promise<boolean>;
   /** What is left to try when no candidate is left; null when that gives no answer either. */
@@ -81,8 +84,10 @@ export abstract class FailoverWalk<Answer> {
   async run(): Promise<Answer | null> {
     for (;;) {
       const { candidate } = this.plan;
-      const isAway = this.isSwitchedOver(candidate) && (await this.hasKeyBehind());
-      const visit = !isAway && this.plan.mayTry() ? await this.visit(candidate) : "no_key";
+      const view = this.viewOf(candidate);
+      const isAway = view.switchedUntil > this.now() && (await this.hasKeyBehind());
+      const visiting = !isAway && this.plan.mayTry() ? this.visit(candidate, view) : "no_key";
+      const visit = visiting instanceof Promise ? await visiting : visiting;
       if (typeof visit === "object") return visit.answer;
       if (visit === "final") return null;
       if (visit === "failed") continue;
@@ -96,10 +101,6 @@ export abstract class FailoverWalk<Answer> {
     const { endpoint, upstream, demands } = this.required;
     this.untranslated = untranslated;
     this.serves = keySupportFor(endpoint, upstream, false, demands);
-  }
-
-  private isSwitchedOver(candidate: RouteCandidate): boolean {
-    return this.viewOf(candidate).switchedUntil > this.now();
   }
 
   /** Returns whether a later candidate of the current row has a key left. */

@@ -79,7 +79,8 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
   readonly failures: UpstreamFailure[] = [];
   /** Resolves when the last failure has been processed by its Level. */
   reported: Promise<void> = Promise.resolve();
-  private readonly tried = new Set<ProviderKeyId>();
+  /** Keys that failed. */
+  private tried: Set<ProviderKeyId> | null = null;
   /** The shortest rest that a provider requested, if it is at most `WAIT_MS_MAX`. */
   private brief: {
     readonly candidate: RouteCandidate;
@@ -114,8 +115,10 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     return this.parts.chooser.choose(this.viewOf(candidate), this.wishAt(candidate)) !== null;
   }
 
-  protected visit(candidate: RouteCandidate): Visit<AttemptAnswer> | Promise<Visit<AttemptAnswer>> {
-    const view = this.viewOf(candidate);
+  protected visit(
+    candidate: RouteCandidate,
+    view: LevelView,
+  ): Visit<AttemptAnswer> | Promise<Visit<AttemptAnswer>> {
     const opening = this.openingAt(candidate, view, NO_KEYS);
     if (opening === null) return "no_key";
     if (!(opening instanceof Promise)) return this.tryKey(candidate, opening, view);
@@ -124,7 +127,7 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
 
   protected async moveTo({ to, step }: Move): Promise<boolean> {
     // A key that failed for one model may work for another.
-    if (step === "model") this.tried.clear();
+    if (step === "model") this.tried = null;
     return retakeHold(this.parts, this.context, to);
   }
 
@@ -142,7 +145,7 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
   }
 
   private wishAt({ model }: RouteCandidate, probing = NO_KEYS): Wish {
-    return { model, serves: this.serves, now: this.now(), tried: this.tried, probing };
+    return { model, serves: this.serves, now: this.now(), tried: this.tried ?? NO_KEYS, probing };
   }
 
   /**
@@ -195,7 +198,6 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     const { clock, log, levelReporter } = this.parts;
     const { admission, endpoint, request, requestId, lifetime } = this.context;
     const { owner } = admission.accountContext;
-    this.tried.add(key.id);
     this.plan.count();
     const result = await attempt(this.parts, {
       attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall() },
@@ -209,6 +211,8 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     });
     if ("body" in result) return { answer: result };
     const { failure, row, reported } = result;
+    this.tried ??= new Set();
+    this.tried.add(key.id);
     this.attempts.push(row);
     this.failures.push(failure);
     this.reported = reported;
@@ -238,17 +242,24 @@ function shortWait(failure: UpstreamFailure): number | null {
 
 const fingerprints = new Map<string, string>();
 const FINGERPRINTS_MAX = 10_000;
+/** What the last fingerprint was made of: mostly what the next one is made of. */
+const last = { model: "", provider: "", priceVersion: -1, print: "" };
 
 /**
  * Returns the `system_fingerprint` of answers whose provider sends none, which changes with model, provider and
  * configuration. The results are cached.
  */
-function fingerprintOf({ route }: Admission, key: LevelKey): string {
-  const source = `${route.model}\n${key.provider}\n${route.priceVersion}`;
-  const before = fingerprints.get(source);
-  if (before !== undefined) return before;
-  const print = `fp_${new Bun.CryptoHasher("sha256").update(source).digest("hex").slice(0, 10)}`;
-  if (fingerprints.size >= FINGERPRINTS_MAX) fingerprints.clear();
-  fingerprints.set(source, print);
+function fingerprintOf({ route }: Admission, { provider }: LevelKey): string {
+  const { model, priceVersion } = route;
+  if (last.model === model && last.provider === provider && last.priceVersion === priceVersion)
+    return last.print;
+  const source = `${model}\n${provider}\n${priceVersion}`;
+  let print = fingerprints.get(source);
+  if (print === undefined) {
+    print = `fp_${Bun.SHA256.hash(source, "hex").slice(0, 10)}`;
+    if (fingerprints.size >= FINGERPRINTS_MAX) fingerprints.clear();
+    fingerprints.set(source, print);
+  }
+  Object.assign(last, { model, provider, priceVersion, print });
   return print;
 }

@@ -6,6 +6,7 @@
 // is made of it (decoded, split into events, translated) exists for one piece at a time while the client does
 // not read.
 
+import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
 import type { UpstreamBody } from "../../upstream/upstream-response.ts";
@@ -16,7 +17,7 @@ export interface BodyParts {
   readonly body: UpstreamBody;
   readonly clock: Clock;
   readonly idleMs: number;
-  readonly abort: AbortController;
+  readonly abort: Cancellation;
 }
 
 /** The largest piece in bytes that `take` gets. */
@@ -30,7 +31,7 @@ const UNREAD = new Error("the client stopped reading");
 export abstract class WatchedBody {
   private readonly clock: Clock;
   private readonly idleMs: number;
-  private readonly abort: AbortController;
+  private readonly abort: Cancellation;
   private readonly body: UpstreamBody;
   /** Monotonic ms at which the last read began or ended. */
   private lastAt: number;

@@ -1,27 +1,41 @@
 // Reads a provider's whole body within limits of size and idle time.
 
+import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 
 /** The largest answer in bytes; images in base64 fit. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
+/** How long a body may be silent, and what ends the attempt then. */
+export interface BodyLimits {
+  readonly clock: Clock;
+  readonly idleMs: number;
+  readonly abort: Cancellation;
+}
+
 /**
- * Returns the body as text. Throws when it is too large or breaks off. Silence of `idleMs` aborts through
- * `abort`.
+ * Returns the body as text, at once when all of it has arrived. Throws or rejects when it is too large or breaks
+ * off. Silence of `idleMs` aborts through `abort`.
  */
-export async function readBody(
+export function readBody(body: UpstreamBody, limits: BodyLimits): string | Promise<string> {
+  const first = body.read();
+  if (first === null) return "";
+  if (first instanceof Promise || first.byteLength > BODY_BYTES_MAX) return readPieces(body, limits, first);
+  const second = body.read();
+  return second === null ? textOf(first) : readPieces(body, limits, first, second);
+}
+
+/** Reads on from the first pieces, which may still be on their way. */
+async function readPieces(
   body: UpstreamBody,
-  {
-    clock,
-    idleMs,
-    abort,
-  }: { readonly clock: Clock; readonly idleMs: number; readonly abort: AbortController },
+  { clock, idleMs, abort }: BodyLimits,
+  ...begun: (Uint8Array | Promise<Uint8Array | null>)[]
 ): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for (;;) {
-    let piece = body.read();
+  for (let i = 0; ; i++) {
+    let piece = begun[i] ?? body.read();
     if (piece instanceof Promise) {
       const stopTimer = clock.after(idleMs, () =>
         abort.abort(new DOMException("the provider fell silent", "TimeoutError")),
@@ -36,8 +50,8 @@ export async function readBody(
     }
     pieces.push(piece);
   }
-  return (pieces.length === 1 ? viewOf(pieces[0]!) : Buffer.concat(pieces)).toString("utf8");
+  return pieces.length === 1 ? textOf(pieces[0]!) : Buffer.concat(pieces).toString("utf8");
 }
 
-const viewOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, length);
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("utf8");

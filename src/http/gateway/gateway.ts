@@ -86,24 +86,49 @@ const forwardTo =
   async (request, listener) => {
     const { path } = endpoint;
     const startedAt = performance.now();
-    const call: GatewayCall = {
-      path,
-      key: apiKeyOf(request, true),
-      ip: () => clientIpOf(request, listener, parts.trustProxy),
-      requestId: givenRequestId(request),
-      headers: request.headers,
-      payload: () =>
-        readPayload(request, { takes: endpoint.takes, most: parts.maxBodyBytes, parse: parseJsonBody }),
-      signal: request.signal,
-    };
-    const outcome = await outcomeOf(parts, parts.gateway(call, endpoint), call.requestId, path);
+    const call = new HttpCall(parts, endpoint, request, listener);
+    let outcome: Outcome;
+    try {
+      outcome = await parts.gateway(call, endpoint);
+    } catch (error) {
+      outcome = failedOutcome(parts, error, call.requestId, path);
+    }
     const response = responseOf(outcome, endpoint.dialect.name);
-    parts.metrics.request(
-      { path, status: response.status, stream: outcome.kind === "stream" },
-      performance.now() - startedAt,
-    );
+    const labels = { path, status: response.status, stream: outcome.kind === "stream" };
+    parts.metrics.request(labels, performance.now() - startedAt);
     return response;
   };
+
+/** A call that came as a request to a listener. */
+class HttpCall implements GatewayCall {
+  readonly path: string;
+  readonly key: string | null;
+  readonly requestId: string | null;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+
+  constructor(
+    private readonly parts: ForwardingParts,
+    private readonly endpoint: GatewayEndpoint,
+    private readonly request: Request,
+    private readonly listener: HttpListener,
+  ) {
+    this.path = endpoint.path;
+    this.key = apiKeyOf(request, true);
+    this.requestId = givenRequestId(request);
+    this.headers = request.headers;
+    this.signal = request.signal;
+  }
+
+  ip(): string {
+    return clientIpOf(this.request, this.listener, this.parts.trustProxy);
+  }
+
+  payload(): ReturnType<GatewayCall["payload"]> {
+    const { takes } = this.endpoint;
+    return readPayload(this.request, { takes, most: this.parts.maxBodyBytes, parse: parseJsonBody });
+  }
+}
 
 async function storedResponse(
   parts: ForwardingParts,
@@ -121,38 +146,37 @@ async function storedResponse(
     signal: request.signal,
   };
   const path = `/v1/responses/{id}${target.behind}`;
-  const outcome = await outcomeOf(parts, parts.recall(stored), stored.requestId, path);
+  const outcome = await parts
+    .recall(stored)
+    .catch((error) => failedOutcome(parts, error, stored.requestId, path));
   const response = responseOf(outcome, "chat");
   parts.metrics.request({ path, status: response.status, stream: false }, performance.now() - startedAt);
   return response;
 }
 
-/** Returns the outcome of the work, which is a refusal when the work throws. Logs a bug. */
-const outcomeOf = (
+/** Returns the refusal that answers an error. Logs a bug. */
+function failedOutcome(
   { random, log }: Pick<ForwardingParts, "random" | "log">,
-  work: Promise<Outcome>,
+  error: unknown,
   givenId: string | null,
   path: string,
-): Promise<Outcome> =>
-  work.catch((error): Outcome => {
-    const requestId = givenId ?? random.id();
-    const refusal = refusalOf(error);
-    if (refusal === null) {
-      log("error", "request_failed", {
-        requestId,
-        path,
-        error: error instanceof Error ? error.stack : String(error),
-      });
-    }
-    return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
-  });
+): Outcome {
+  const requestId = givenId ?? random.id();
+  const refusal = refusalOf(error);
+  if (refusal === null) {
+    log("error", "request_failed", {
+      requestId,
+      path,
+      error: error instanceof Error ? error.stack : String(error),
+    });
+  }
+  return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
+}
 
 function responseOf(outcome: Outcome, style: ApiStyle): Response {
   switch (outcome.kind) {
     case "whole":
-      return new Response(outcome.body, {
-        headers: { "content-type": "application/json", ...outcome.headers },
-      });
+      return new Response(outcome.body, { headers: typed(outcome.headers) });
     case "stream": {
       const { body } = outcome;
       return new Response(body instanceof Uint8Array ? body : directStream(body), {
@@ -165,6 +189,9 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
       return ERROR_RESPONSES[style](httpError(outcome.refusal), outcome.headers);
   }
 }
+
+const typed = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
 
 /** The shape of errors that SDKs of each style read. */
 const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;

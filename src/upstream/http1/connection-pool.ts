@@ -2,6 +2,7 @@
 // all, idle connections in all and for each peer, and the time for which one may be idle. At the bound of open
 // connections a request fails at once; at a bound of idle ones the connection is closed.
 
+import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ConnectionError, type ConnectionOwner, HttpConnection, type PeerAddress } from "./connection.ts";
 
@@ -21,12 +22,33 @@ const SWEEP_MS = 5_000;
 /** How long one address may take to connect, ms, its TLS handshake included. */
 const CONNECT_MS_MAX = 10_000;
 
+/** The connections to one peer. It reports to the pool, which bounds all of them. */
+class PeerConnections implements ConnectionOwner {
+  /** Idle connections, the one used last at the end. */
+  readonly idle: HttpConnection[] = [];
+  /** Connections in use and idle, and those that are being opened. */
+  readonly open = new Set<HttpConnection>();
+
+  constructor(
+    readonly peer: PeerAddress,
+    private readonly pool: ConnectionPool,
+  ) {}
+
+  onIdle(connection: HttpConnection): void {
+    this.pool.onIdle(this, connection);
+  }
+
+  onClose(connection: HttpConnection): void {
+    this.pool.onClose(this, connection);
+  }
+}
+
 /** The connections of one node. */
-export class ConnectionPool implements ConnectionOwner {
+export class ConnectionPool {
   readonly #clock: Clock;
-  /** Idle connections by peer, the most recently used last. */
-  readonly #idle = new Map<string, HttpConnection[]>();
-  readonly #open = new Set<HttpConnection>();
+  /** By address; the peers of an address differ in port or name. */
+  readonly #peers = new Map<string, PeerConnections[]>();
+  #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
 
@@ -34,10 +56,10 @@ export class ConnectionPool implements ConnectionOwner {
     this.#clock = clock;
   }
 
-  /** Takes the idle connection to an peer that was used last; null when there is none. */
+  /** Takes the idle connection to a peer that was used last; null when there is none. */
   takeIdle(peer: PeerAddress): HttpConnection | null {
-    const connections = this.#idle.get(keyOf(peer));
-    for (let found = connections?.pop(); found !== undefined; found = connections?.pop()) {
+    const idle = this.#find(peer)?.idle;
+    for (let found = idle?.pop(); found !== undefined; found = idle?.pop()) {
       this.#idleCount--;
       if (this.#isFresh(found)) {
         found.isReferenced = true;
@@ -49,15 +71,17 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   /** Opens a connection. Rejects with the reason of `signal`, or with the error of the system. */
-  async connect(peer: PeerAddress, signal: AbortSignal): Promise<HttpConnection> {
-    if (this.#open.size >= CONNECTIONS_MAX) {
+  async connect(to: PeerAddress, signal: CancelSignal): Promise<HttpConnection> {
+    if (this.#openCount >= CONNECTIONS_MAX) {
       throw new ConnectionError(
         "ECONNLIMIT",
         `more than ${CONNECTIONS_MAX} connections to providers are open`,
       );
     }
-    const connection = new HttpConnection(peer, this);
-    this.#open.add(connection);
+    const peer = this.#find(to) ?? this.#add(to);
+    const connection = new HttpConnection(peer);
+    this.#openCount++;
+    peer.open.add(connection);
     const onAbort = () => connection.close(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const stopTimer = this.#clock.after(CONNECT_MS_MAX, () => connection.close(TOO_SLOW));
@@ -65,7 +89,8 @@ export class ConnectionPool implements ConnectionOwner {
       await connection.open();
       return connection;
     } catch (error) {
-      this.#open.delete(connection);
+      // A connection that was never open does not report that it closed.
+      this.#closed(peer, connection);
       throw error;
     } finally {
       stopTimer();
@@ -75,47 +100,71 @@ export class ConnectionPool implements ConnectionOwner {
 
   /** Open connections, in use and idle. */
   get size(): number {
-    return this.#open.size;
+    return this.#openCount;
   }
 
   /** Closes idle connections. Those in use close when their response ends. */
   close(): void {
     this.#stopSweep?.();
-    for (const connections of this.#idle.values()) {
-      for (const connection of [...connections]) connection.close(null);
-    }
+    for (const connection of this.#allIdle()) connection.close(null);
   }
 
-  onIdle(connection: HttpConnection): void {
-    const key = keyOf(connection.peer);
-    const connections = this.#idle.get(key) ?? [];
-    if (connections.length === 0) this.#idle.set(key, connections);
-    if (this.#idleCount >= IDLE_MAX || connections.length >= IDLE_PER_PEER_MAX) {
+  /** Called by the connections of a peer: a connection can carry another request. */
+  onIdle({ idle }: PeerConnections, connection: HttpConnection): void {
+    if (this.#idleCount >= IDLE_MAX || idle.length >= IDLE_PER_PEER_MAX) {
       connection.close(null);
       return;
     }
     connection.idleAtMs = this.#clock.mono();
-    connection.isReferenced = false;
-    connections.push(connection);
+    idle.push(connection);
     this.#idleCount++;
     this.#stopSweep ??= this.#clock.after(SWEEP_MS, () => this.#sweep());
   }
 
-  onClose(connection: HttpConnection): void {
-    this.#open.delete(connection);
-    const key = keyOf(connection.peer);
-    const connections = this.#idle.get(key);
-    const at = connections?.indexOf(connection) ?? -1;
-    if (connections === undefined || at === -1) return;
-    connections.splice(at, 1);
-    this.#idleCount--;
-    if (connections.length === 0) this.#idle.delete(key);
+  /** Called by the connections of a peer: a connection that was open is closed. */
+  onClose(peer: PeerConnections, connection: HttpConnection): void {
+    const at = peer.idle.indexOf(connection);
+    if (at !== -1) {
+      peer.idle.splice(at, 1);
+      this.#idleCount--;
+    }
+    this.#closed(peer, connection);
+  }
+
+  #find({ address, port, serverName }: PeerAddress): PeerConnections | undefined {
+    const peers = this.#peers.get(address);
+    if (peers === undefined) return undefined;
+    for (const one of peers) if (one.peer.port === port && one.peer.serverName === serverName) return one;
+    return undefined;
+  }
+
+  #add({ address, port, serverName }: PeerAddress): PeerConnections {
+    const added = new PeerConnections({ address, port, serverName }, this);
+    const peers = this.#peers.get(address);
+    if (peers === undefined) this.#peers.set(address, [added]);
+    else peers.push(added);
+    return added;
+  }
+
+  #closed(peer: PeerConnections, connection: HttpConnection): void {
+    if (!peer.open.delete(connection)) return;
+    this.#openCount--;
+    if (peer.open.size > 0) return;
+    const { address } = peer.peer;
+    const left = (this.#peers.get(address) ?? []).filter((one) => one !== peer);
+    if (left.length === 0) this.#peers.delete(address);
+    else this.#peers.set(address, left);
+  }
+
+  #allIdle(): HttpConnection[] {
+    return [...this.#peers.values()].flatMap((peers) => peers.flatMap(({ idle }) => idle));
   }
 
   #sweep(): void {
     this.#stopSweep = null;
-    for (const connections of this.#idle.values()) {
-      for (const connection of [...connections]) if (!this.#isFresh(connection)) connection.close(null);
+    for (const connection of this.#allIdle()) {
+      if (this.#isFresh(connection)) connection.isReferenced = false;
+      else connection.close(null);
     }
     if (this.#idleCount > 0) this.#stopSweep = this.#clock.after(SWEEP_MS, () => this.#sweep());
   }
@@ -128,6 +177,3 @@ export class ConnectionPool implements ConnectionOwner {
 }
 
 const TOO_SLOW = new ConnectionError("ETIMEDOUT", "the provider did not accept a connection in time");
-
-const keyOf = ({ address, port, serverName }: PeerAddress): string =>
-  `${serverName ?? ""} ${address} ${port}`;

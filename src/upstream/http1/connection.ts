@@ -27,8 +27,9 @@ export interface PeerAddress {
   readonly serverName: string | null;
 }
 
-/** What a connection reports to its pool. */
+/** What a connection reports to the connections of its peer. */
 export interface ConnectionOwner {
+  readonly peer: PeerAddress;
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
   onClose(connection: HttpConnection): void;
@@ -50,7 +51,6 @@ export class ConnectionError extends Error {
 
 /** One connection. It must be opened before a request is sent. */
 export class HttpConnection implements ResponseSink {
-  readonly peer: PeerAddress;
   /** Monotonic ms at which it became idle. Kept by the pool. */
   idleAtMs = 0;
   /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */
@@ -65,9 +65,9 @@ export class HttpConnection implements ResponseSink {
   #ready: PromiseWithResolvers<void> | null = null;
   #isPaused = false;
   #isReusable = false;
+  #isReferenced = true;
 
-  constructor(peer: PeerAddress, owner: ConnectionOwner) {
-    this.peer = peer;
+  constructor(owner: ConnectionOwner) {
     this.#owner = owner;
   }
 
@@ -76,7 +76,7 @@ export class HttpConnection implements ResponseSink {
    * system or of the certificate check.
    */
   async open(): Promise<void> {
-    const { address, port, serverName } = this.peer;
+    const { address, port, serverName } = this.#owner.peer;
     const ready = Promise.withResolvers<void>();
     this.#ready = ready;
     const common = { hostname: address, port, data: this };
@@ -102,8 +102,10 @@ export class HttpConnection implements ResponseSink {
     return exchange;
   }
 
-  /** Whether the process stays alive as long as it is open. An idle connection does not keep it alive. */
+  /** Whether the process stays alive as long as it is open. A connection that is idle for long does not keep it alive. */
   set isReferenced(yes: boolean) {
+    if (yes === this.#isReferenced) return;
+    this.#isReferenced = yes;
     if (yes) this.#socket?.ref();
     else this.#socket?.unref();
   }
@@ -162,7 +164,7 @@ export class HttpConnection implements ResponseSink {
     }
     this.#socket = socket;
     socket.setNoDelay(true);
-    if (this.peer.serverName === null) this.onReady();
+    if (this.#owner.peer.serverName === null) this.onReady();
   }
 
   onReady(): void {
@@ -212,7 +214,9 @@ export class HttpConnection implements ResponseSink {
 
 /** `Keep-Alive: timeout=N` in ms, a second less than stated so that both ends do not decide at the same moment. */
 function keepAliveOf({ headers }: ResponseHead): number | null {
-  const seconds = /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
+  const stated = headers.get("keep-alive");
+  if (stated === null) return null;
+  const seconds = /(?:^|[\s,;])timeout=(\d{1,6})/i.exec(stated)?.[1];
   return seconds === undefined ? null : Math.max(0, Number(seconds) * 1_000 - 1_000);
 }
 

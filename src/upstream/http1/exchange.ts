@@ -1,6 +1,8 @@
 // One request and its response: the head that the caller waits for, and the body that it reads piece by piece. It
 // holds what has arrived and was not read; the connection stops reading when that is too much. It never writes.
 
+import type { CancelSignal } from "../../base/cancellation.ts";
+import type { UpstreamBody } from "../upstream-response.ts";
 import type { ResponseHead } from "./response-head.ts";
 
 /** An encoded request. */
@@ -18,10 +20,10 @@ export interface ExchangeConnection {
 }
 
 /** The reason with which an exchange ends whose body was cancelled. */
-export const CANCELLED = new DOMException("the body is not needed", "AbortError");
+const CANCELLED = new DOMException("the body is not needed", "AbortError");
 
-/** A running request. */
-export class HttpExchange {
+/** A running request, and the body of its response. */
+export class HttpExchange implements UpstreamBody {
   readonly #connection: ExchangeConnection;
   readonly #head = Promise.withResolvers<ResponseHead>();
   /** Pieces that have arrived; those before `#at` were read. */
@@ -31,6 +33,8 @@ export class HttpExchange {
   #state: "open" | "ended" | "failed" = "open";
   #error: unknown = null;
   #waiting: PromiseWithResolvers<Uint8Array | null> | null = null;
+  /** Ends the exchange from outside; null when nothing does. */
+  #signal: CancelSignal | null = null;
 
   constructor(connection: ExchangeConnection) {
     this.#connection = connection;
@@ -52,6 +56,22 @@ export class HttpExchange {
     if (this.#waiting !== null) throw new Error("the body is being read already");
     this.#waiting = Promise.withResolvers();
     return this.#waiting.promise;
+  }
+
+  /** Ends the exchange when `signal` aborts. Call it once. */
+  endWith(signal: CancelSignal): void {
+    this.#signal = signal;
+    if (signal.aborted) this.handleEvent();
+    else signal.addEventListener("abort", this, { once: true });
+  }
+
+  /** The signal has aborted. */
+  handleEvent(): void {
+    this.abort(this.#signal?.reason);
+  }
+
+  cancel(): void {
+    this.abort(CANCELLED);
   }
 
   /** Ends the exchange for a reason of the caller and closes its connection. */

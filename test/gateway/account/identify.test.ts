@@ -19,7 +19,7 @@ async function rig() {
     },
   };
   const identify = createIdentify({ store: counting, clock });
-  const from = (ip: string) => async (key: string) => identify(key, () => ip);
+  const from = (ip: string) => async (key: string) => identify(key, { ip: () => ip });
   /** How long the answer took on the clock, at most 10 s. */
   async function tookMs(asked: Promise<unknown>): Promise<number> {
     let done = false;
@@ -63,7 +63,7 @@ describe("a known key", () => {
     const never = () => {
       throw new Error("asked for the address");
     };
-    expect(await identify("sk-good", never)).toEqual(KNOWN);
+    expect(await identify("sk-good", { ip: never })).toEqual(KNOWN);
   });
 
   test("that its account disowned is looked up again", async () => {

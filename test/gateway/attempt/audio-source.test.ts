@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { Cancellation } from "../../../src/base/cancellation.ts";
 import type { WholeBody } from "../../../src/dialect/dialect.ts";
 import { AudioSource } from "../../../src/gateway/attempt/audio-source.ts";
 import type { StreamEnd } from "../../../src/gateway/codec/provider-answer.ts";
@@ -34,7 +35,7 @@ function heard(chunks: readonly Uint8Array[], fails: boolean) {
     },
     clock: manualClock(),
     idleMs: 1_000,
-    abort: new AbortController(),
+    abort: new Cancellation(),
   });
   return { source, seen };
 }

@@ -2,6 +2,7 @@
 // read on, which is nobody's but the client's.
 
 import { describe, expect, test } from "bun:test";
+import { Cancellation } from "../../../src/base/cancellation.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { EventStreamSource } from "../../../src/gateway/attempt/stream-source.ts";
 import { PIECE_BYTES_MAX } from "../../../src/gateway/attempt/watched-body.ts";
@@ -16,7 +17,7 @@ const event = (text: string): string =>
 /** A provider's stream that is written by hand and breaks when its call is aborted, as a fetch does. */
 function rig() {
   const clock = manualClock();
-  const abort = new AbortController();
+  const abort = new Cancellation();
   let write!: (text: string) => void;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
