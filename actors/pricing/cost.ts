@@ -1,22 +1,21 @@
-// Computes what a usage costs at a price: the charge, its recomputation from recorded figures, and the
-// highest cost for a hold. Counts are disjoint (usage.ts), products are exact, and each charge is rounded
-// once.
+// Computes what a usage costs at a price: the charge, and its recomputation from recorded figures. Counts are disjoint
+// (usage.ts), products are exact, and each charge is rounded once. Whole numbers below 2^53 are multiplied as numbers;
+// larger ones as bigint, with the same result.
 
 import { assert } from "../../src/base/errors.ts";
 import { type Nano, toNano } from "../money.ts";
-import { align, decimal, halfUp, tenTo } from "./decimal.ts";
+import { type Decimal, decimal, halfUp, tenTo } from "./decimal.ts";
 import {
   effectivePriceFields,
-  FALLBACK_FIELDS,
   type Group,
   type ImageKind,
-  imagePriceMax,
   type Priced,
   type PriceField,
   type PriceFields,
-  type Tiers,
 } from "./price.ts";
-import { NO_USAGE, promptTokens, type Usage } from "./usage.ts";
+import { METERS } from "./price-lines.ts";
+import { longStep, Sheet, serviceOf, sheetAt } from "./price-sheet.ts";
+import { promptTokens, type Usage } from "./usage.ts";
 
 /**
  * What a charge depends on besides price and usage: the account's effective Rates and Factor, and the service
@@ -39,7 +38,14 @@ export interface PriceNumbers {
   readonly tier?: string;
   /** Quality and size that determined the price of an image. */
   readonly image?: ImageKind;
-  readonly multipliers: { readonly model: number; readonly rates: number; readonly factor: number };
+  readonly multipliers: PriceMultipliers;
+}
+
+/** The Rates of the model, and Rates and Factor of the account. */
+export interface PriceMultipliers {
+  readonly model: number;
+  readonly rates: number;
+  readonly factor: number;
 }
 
 /** An amount in nano-dollars, with the numbers from which it was computed. */
@@ -59,155 +65,14 @@ export interface Exact {
  */
 export const CHARGE_MAX = toNano(1e15);
 
-type Side = "prompt" | "completion" | "rest";
-
-interface Line {
-  readonly count: keyof Usage;
-  readonly field: PriceField;
-  readonly side: Side;
-  /**
-   * Thirds of a nano-dollar per counted unit and price of 1. Prices per minute have no finite decimal
-   * otherwise.
-   */
-  readonly thirds: bigint;
-  readonly countMin: number;
-}
-
-const PER_MILLION = 3_000n;
-const PER_CALL = 3_000_000_000n;
-// 1 minute = 1000 equivalent tokens, counted in whole milliseconds: price × 1000 / 1e6 / 60000 USD each.
-const PER_MILLISECOND = 50n;
-
-const TOKENS: readonly (readonly [keyof Usage, PriceField, Side])[] = [
-  ["inText", "InputText", "prompt"],
-  ["inCached", "CachedText", "prompt"],
-  ["inCacheWrite", "CacheWrite", "prompt"],
-  ["inCacheWrite1h", "CacheWrite1h", "prompt"],
-  ["inAudio", "InputAudio", "prompt"],
-  ["inImage", "InputImage", "prompt"],
-  ["outText", "OutputText", "completion"],
-  ["outReason", "ReasonText", "completion"],
-  ["outAudio", "OutputAudio", "completion"],
-  ["outImage", "OutputImage", "completion"],
-];
-
-/** Returns the lines of all token kinds; `fields` is given by groups that have one price per side. */
-const tokens = (fields: Partial<Record<Side, PriceField>> = {}): readonly Line[] =>
-  TOKENS.map(([count, own, side]) => {
-    return { count, field: fields[side] ?? own, side, thirds: PER_MILLION, countMin: 0 };
-  });
-
-const each = (count: keyof Usage, field: PriceField, thirds: bigint, countMin = 0): Line => {
-  return { count, field, side: "rest", thirds, countMin };
-};
-
-// A request with a price per call counts as at least one call, even if the provider reports no number.
-const eachCall = each("calls", "Call", PER_CALL, 1);
-
-/** For each group, which count is multiplied by which price field. */
-const METERS: Readonly<Record<Group, readonly Line[]>> = {
-  ChatPricing: [...tokens(), each("webSearches", "WebSearchCall", PER_CALL)],
-  FineTuningPricing: tokens({ prompt: "InputText", completion: "OutputText" }),
-  ImgPricing: [each("calls", "Call", PER_CALL)],
-  AudioPricing: [
-    ...tokens({ prompt: "Input", completion: "Output" }),
-    each("chars", "Input", PER_MILLION),
-    each("seconds", "Input", PER_MILLISECOND),
-    eachCall,
-  ],
-  RerankPricing: [...tokens({ prompt: "Input" }).filter(({ side }) => side === "prompt"), eachCall],
-  CallPricing: [eachCall],
-};
-
-/**
- * Returns the prices of another tier. A field that the tier omits keeps its ratio to the field that it falls
- * back to.
- */
-function overlay(from: PriceFields, base: PriceFields, tier: PriceFields): PriceFields {
-  const fields: Partial<Record<PriceField, number>> = { ...from };
-  for (const [field, instead] of FALLBACK_FIELDS) {
-    const named = tier[field];
-    if (named !== undefined)
-      fields[field] = from === base ? named : inRatio(from[field]!, named, base[field]!);
-    else if (field !== "InputText" && field !== "OutputText") {
-      fields[field] = inRatio(from[field]!, fields[instead]!, from[instead]!);
-    }
-  }
-  return fields;
-}
-
-/**
- * Returns `price × to / from`, rounded to 9 places so that the recorded price is the one that was multiplied.
- */
-const inRatio = (price: number, to: number, from: number): number =>
-  from > 0 ? Number(((price * to) / from).toFixed(9)) : Math.max(price, to);
-
-/** Service tiers by their name in responses; any other name means the standard price. */
-const SERVICE_TIERS: Readonly<Record<string, "Priority" | "Flex">> = { priority: "Priority", flex: "Flex" };
-
-/**
- * Returns the service tier of a recorded charge, as in `ChargeTerms`, or null if the standard price was
- * charged.
- */
-export const tierOfCharge = ({ tier = "" }: PriceNumbers): string | null =>
-  Object.keys(SERVICE_TIERS).find((name) => tier.split("+").includes(SERVICE_TIERS[name]!)) ?? null;
-
-/** The prices of one tier as integers, ready to multiply. */
-interface Sheet {
-  readonly lines: readonly Line[];
-  readonly fields: PriceFields;
-  readonly tier: string;
-  readonly weights: readonly bigint[];
-  readonly places: number;
-}
-
-function sheetOf(lines: readonly Line[], fields: PriceFields, tier = ""): Sheet {
-  const set = lines.filter(({ field }) => fields[field] !== undefined);
-  const { digits, places } = align(set.map(({ field }) => fields[field]!));
-  return { lines: set, fields, tier, weights: set.map(({ thirds }, i) => thirds * digits[i]!), places };
-}
-
-// Sheets are cached as long as their price lives; a price has at most (long-context steps + 1) × 3 of them.
-const sheets = new WeakMap<Priced, Map<string, Sheet>>();
-
-function sheetAt(priced: Priced, long: number, service: "Priority" | "Flex" | ""): Sheet {
-  const known = sheets.get(priced) ?? new Map<string, Sheet>();
-  const key = service + long;
-  const sheet = known.get(key) ?? makeSheet(priced, long, service);
-  if (known.size === 0) sheets.set(priced, known);
-  known.set(key, sheet);
-  return sheet;
-}
-
-function makeSheet(priced: Priced, long: number, service: "Priority" | "Flex" | ""): Sheet {
-  const base = effectivePriceFields(priced);
-  const step = priced.tiers?.LongContext?.[long];
-  const named = service === "" ? undefined : priced.tiers?.[service];
-  const stepped = step ? overlay(base, base, step) : base;
-  const fields = named ? overlay(stepped, base, named) : stepped;
-  const tier = [step && `LongContext>${step.AboveInputTokens}`, named && service].filter(Boolean).join("+");
-  return sheetOf(METERS[priced.group], fields, tier);
-}
-
-/**
- * Returns the index of the last long-context step whose threshold the input exceeds, or -1 if there is none.
- */
-const longStep = (tiers: Tiers | null, input: number): number =>
-  tiers?.LongContext?.findLastIndex(({ AboveInputTokens }) => input > AboveInputTokens) ?? -1;
-
-const serviceOf = ({ tiers }: Priced, named: string | null | undefined): "Priority" | "Flex" | "" => {
-  const service = named && Object.hasOwn(SERVICE_TIERS, named) ? SERVICE_TIERS[named]! : "";
-  return service !== "" && tiers?.[service] ? service : "";
-};
-
 /**
  * Returns what a usage costs, and the numbers from which it was computed. Throws if a count is negative.
  * Source: contract, "Metering and money": Σ count × price / 1e6 × model Rates × account Rates × account
  * Factor.
  */
 export function cost(priced: Priced, usage: Usage, terms: ChargeTerms): Charge {
-  const { exact, numbers } = exactCost(priced, usage, terms);
-  return { amount: rounded([exact]), numbers };
+  const sheet = accountSheetFor(priced, usage, terms);
+  return { amount: sheet.amount(usage), numbers: sheet.numbers(usage) };
 }
 
 /** Like `cost`, but before rounding, for a charge of several parts: see cost-parts.ts. */
@@ -216,26 +81,186 @@ export function exactCost(
   usage: Usage,
   terms: ChargeTerms,
 ): { readonly exact: Exact; readonly numbers: PriceNumbers } {
-  const sheet =
-    priced.group === "ImgPricing"
-      ? sheetOf(METERS.ImgPricing, effectivePriceFields(priced, terms.image))
-      : sheetAt(priced, longStep(priced.tiers, promptTokens(usage)), serviceOf(priced, terms.tier));
-  const prices: Partial<Record<PriceField, number>> = {};
-  for (const { count, field, countMin } of sheet.lines) {
-    if (usage[count] > 0 || countMin > 0) prices[field] = sheet.fields[field]!;
+  const sheet = accountSheetFor(priced, usage, terms);
+  return { exact: sheet.exact(usage), numbers: sheet.numbers(usage) };
+}
+
+function accountSheetFor(priced: Priced, usage: Usage, terms: ChargeTerms): AccountSheet {
+  if (priced.group === "ImgPricing") {
+    const sheet = new Sheet(METERS.ImgPricing, effectivePriceFields(priced, terms.image));
+    return new AccountSheet(priced, sheet, terms, terms.image);
   }
-  const multipliers = { model: priced.price.Rates ?? 1, rates: terms.rates, factor: terms.factor };
-  const image = priced.group === "ImgPricing" && terms.image !== undefined ? { image: terms.image } : {};
-  const numbers = { group: priced.group, name: priced.name, prices, multipliers, ...image };
-  const exact = total(sheet, usage, multipliers);
-  return { exact, numbers: sheet.tier === "" ? numbers : { ...numbers, tier: sheet.tier } };
+  const sheet = sheetAt(priced, longStep(priced.tiers, promptTokens(usage)), serviceOf(priced, terms.tier));
+  return accountSheet(priced, sheet, terms);
+}
+
+/** A sheet with the multipliers of an account: all of a charge that does not depend on the usage. */
+export class AccountSheet {
+  private readonly multipliers: PriceMultipliers;
+  /** The product of the multipliers without their decimal places; Infinity if it is no safe integer. */
+  private readonly digits: number;
+  /** Three nano-dollars' thirds with all decimal places; 0 if numbers cannot divide by it exactly. */
+  private readonly divisor: number;
+  /** The numbers of a charge by the counts that it has, see `countsIn`. */
+  private readonly knownNumbers = new Map<number, PriceNumbers>();
+
+  /** `image` is the kind of image that the sheet is for. */
+  constructor(
+    private readonly priced: Priced,
+    private readonly sheet: Sheet,
+    { rates, factor }: ChargeTerms,
+    private readonly image?: ImageKind,
+  ) {
+    this.multipliers = { model: priced.price.Rates ?? 1, rates, factor };
+    const { digits, places } = product(this.multipliers);
+    this.digits = Number.isSafeInteger(Number(digits)) ? Number(digits) : Number.POSITIVE_INFINITY;
+    const divisor = Number(3n * tenTo(sheet.places + places));
+    this.divisor = divisor <= Number.MAX_SAFE_INTEGER / 2 ? divisor : 0;
+  }
+
+  /** Whether this is the sheet at the multipliers of an account. */
+  isFor({ rates, factor }: ChargeTerms): boolean {
+    return this.multipliers.rates === rates && this.multipliers.factor === factor;
+  }
+
+  /** Returns the cost of a usage, rounded. */
+  amount(usage: Usage): Nano {
+    const thirds = this.divisor > 0 && isCountable(usage) ? this.thirds(usage) : Number.NaN;
+    return thirds <= Number.MAX_SAFE_INTEGER ? halfUpOf(thirds, this.divisor) : rounded([this.exact(usage)]);
+  }
+
+  /** Returns the cost of a usage before rounding. */
+  exact(usage: Usage): Exact {
+    return total(this.sheet, usage, this.multipliers);
+  }
+
+  /** Returns the numbers from which the cost of a usage is computed. */
+  numbers(usage: Usage): PriceNumbers {
+    const counts = countsIn(usage);
+    let numbers = this.knownNumbers.get(counts);
+    if (numbers === undefined) {
+      numbers = this.numbersOf(usage);
+      if (this.knownNumbers.size >= NUMBERS_MAX) this.knownNumbers.clear();
+      this.knownNumbers.set(counts, numbers);
+    }
+    return numbers;
+  }
+
+  /**
+   * Returns Σ count × weight × multipliers. No term is negative, so a result below 2^53 is exact: rounding on the way
+   * could only have happened at 2^53 or above.
+   */
+  private thirds(used: Usage): number {
+    const { byCount: weight, callsMin } = this.sheet;
+    const calls = used.calls === 0 ? callsMin : used.calls;
+    const prompt =
+      timesOf(used.inText, weight.inText) +
+      timesOf(used.inCached, weight.inCached) +
+      timesOf(used.inCacheWrite, weight.inCacheWrite) +
+      timesOf(used.inCacheWrite1h, weight.inCacheWrite1h) +
+      timesOf(used.inAudio, weight.inAudio) +
+      timesOf(used.inImage, weight.inImage);
+    const completion =
+      timesOf(used.outText, weight.outText) +
+      timesOf(used.outReason, weight.outReason) +
+      timesOf(used.outAudio, weight.outAudio) +
+      timesOf(used.outImage, weight.outImage);
+    const rest =
+      timesOf(calls, weight.calls) +
+      timesOf(Math.round(used.seconds * 1000), weight.seconds) +
+      timesOf(used.chars, weight.chars) +
+      timesOf(used.webSearches, weight.webSearches);
+    return timesOf(prompt + completion + rest, this.digits);
+  }
+
+  private numbersOf(usage: Usage): PriceNumbers {
+    const { lines, fields, tier } = this.sheet;
+    const { group, name } = this.priced;
+    const prices: Partial<Record<PriceField, number>> = {};
+    for (const { count, field, countMin } of lines) {
+      if (usage[count] > 0 || countMin > 0) prices[field] = fields[field]!;
+    }
+    return {
+      ...{ group, name, prices, multipliers: this.multipliers },
+      ...(this.image === undefined ? {} : { image: this.image }),
+      ...(tier === "" ? {} : { tier }),
+    };
+  }
+}
+
+/** Returns the product of two numbers of which neither is negative; 0 times Infinity is 0. */
+const timesOf = (count: number, weight: number): number => (count === 0 || weight === 0 ? 0 : count * weight);
+
+/** Numbers of charges that are kept per account sheet. Few counts occur together. */
+const NUMBERS_MAX = 64;
+/** Accounts with other multipliers that are kept per sheet. */
+const ACCOUNT_SHEETS_MAX = 16;
+
+const accountSheets = new WeakMap<Sheet, AccountSheet[]>();
+
+/** Returns a sheet at the multipliers of an account, which is kept. It is for no kind of image. */
+export function accountSheet(priced: Priced, sheet: Sheet, terms: ChargeTerms): AccountSheet {
+  let known = accountSheets.get(sheet);
+  if (known === undefined) {
+    known = [];
+    accountSheets.set(sheet, known);
+  }
+  for (const kept of known) if (kept.isFor(terms)) return kept;
+  const made = new AccountSheet(priced, sheet, terms);
+  if (known.length >= ACCOUNT_SHEETS_MAX) known.shift();
+  known.push(made);
+  return made;
+}
+
+/** Returns one bit for each count that is not 0. */
+const countsIn = (used: Usage): number =>
+  (used.inText > 0 ? 1 : 0) |
+  (used.inCached > 0 ? 2 : 0) |
+  (used.inCacheWrite > 0 ? 4 : 0) |
+  (used.inCacheWrite1h > 0 ? 8 : 0) |
+  (used.inAudio > 0 ? 16 : 0) |
+  (used.inImage > 0 ? 32 : 0) |
+  (used.outText > 0 ? 64 : 0) |
+  (used.outReason > 0 ? 128 : 0) |
+  (used.outAudio > 0 ? 256 : 0) |
+  (used.outImage > 0 ? 512 : 0) |
+  (used.calls > 0 ? 1024 : 0) |
+  (used.seconds > 0 ? 2048 : 0) |
+  (used.chars > 0 ? 4096 : 0) |
+  (used.webSearches > 0 ? 8192 : 0);
+
+const isCount = (count: number): boolean => count >= 0 && Number.isInteger(count);
+
+/** Whether every count is a whole number and none is negative; `total` says of the others what is wrong. */
+const isCountable = (used: Usage): boolean =>
+  isCount(used.inText) &&
+  isCount(used.inCached) &&
+  isCount(used.inCacheWrite) &&
+  isCount(used.inCacheWrite1h) &&
+  isCount(used.inAudio) &&
+  isCount(used.inImage) &&
+  isCount(used.outText) &&
+  isCount(used.outReason) &&
+  isCount(used.outAudio) &&
+  isCount(used.outImage) &&
+  isCount(used.calls) &&
+  used.seconds >= 0 &&
+  isCount(used.chars) &&
+  isCount(used.webSearches);
+
+/** Returns `thirds / divisor` rounded half up and capped. Both are safe integers, so the quotient is exact. */
+function halfUpOf(thirds: number, divisor: number): Nano {
+  const rest = thirds % divisor;
+  const whole = (thirds - rest) / divisor;
+  const amount = rest * 2 >= divisor ? whole + 1 : whole;
+  return amount > CHARGE_MAX ? CHARGE_MAX : toNano(amount);
 }
 
 /** Returns what a recorded usage costs at its recorded numbers, before rounding. */
 export const exactOf = (usage: Usage, { group, prices, multipliers }: PriceNumbers): Exact =>
-  total(sheetOf(METERS[group], prices), usage, multipliers);
+  total(new Sheet(METERS[group], prices), usage, multipliers);
 
-function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers["multipliers"]): Exact {
+function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceMultipliers): Exact {
   let thirds = 0n;
   for (let i = 0; i < lines.length; i++) {
     const { count, countMin } = lines[i]!;
@@ -245,14 +270,20 @@ function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceNumbers
     assert(counted > 0, "a usage count is not a non-negative number");
     thirds += BigInt(counted) * weights[i]!;
   }
-  let scale = places;
-  for (const multiplier of [by.model, by.rates, by.factor]) {
+  const multiplied = product(by);
+  return { thirds: thirds * multiplied.digits, places: places + multiplied.places };
+}
+
+function product({ model, rates, factor }: PriceMultipliers): Decimal {
+  let digits = 1n;
+  let places = 0;
+  for (const multiplier of [model, rates, factor]) {
     if (multiplier === 1) continue;
     const exact = decimal(multiplier);
-    thirds *= exact.digits;
-    scale += exact.places;
+    digits *= exact.digits;
+    places += exact.places;
   }
-  return { thirds, places: scale };
+  return { digits, places };
 }
 
 /** Returns the sum in nano-dollars, rounded once (half up) and capped at CHARGE_MAX. */
@@ -266,108 +297,4 @@ function sumOf(exacts: readonly Exact[]): Exact {
   const places = Math.max(0, ...exacts.map((one) => one.places));
   const thirds = exacts.reduce((sum, one) => sum + one.thirds * tenTo(places - one.places), 0n);
   return { thirds, places };
-}
-
-/** The highest usage that a request can have. Counts that do not apply to its path are omitted. */
-export interface WorstCase {
-  readonly prompt?: number;
-  readonly completion?: number;
-  readonly calls?: number;
-  readonly seconds?: number;
-  readonly chars?: number;
-  readonly webSearches?: number;
-  /**
-   * Kinds of token that this request cannot have, such as `inAudio` for a text prompt or `inCacheWrite1h`.
-   */
-  readonly never?: readonly (keyof Usage)[];
-}
-
-/**
- * Returns the highest cost of a request, in nano-dollars, for its hold: each prompt and completion token
- * counts at the most expensive kind and tier that can apply. A service tier counts only if `terms.tier` (the
- * request) asks for it.
- */
-export function highestCost(priced: Priced, worst: WorstCase, terms: ChargeTerms): Nano {
-  const { prompt = 0, completion = 0, never = NOTHING, ...rest } = worst;
-  const { sheet, kinds } = dearestSheet(priced, prompt, never, terms);
-  const usage: Record<keyof Usage, number> = { ...NO_USAGE, ...rest };
-  if (kinds.prompt !== null) usage[kinds.prompt] = prompt;
-  if (kinds.completion !== null) usage[kinds.completion] = completion;
-  const multipliers = { model: priced.price.Rates ?? 1, rates: terms.rates, factor: terms.factor };
-  return rounded([total(sheet, usage, multipliers)]);
-}
-
-const NOTHING: readonly (keyof Usage)[] = [];
-
-/** The prices of a request's worst case, and its most expensive token kinds. */
-interface Dearest {
-  readonly sheet: Sheet;
-  readonly kinds: { readonly prompt: keyof Usage | null; readonly completion: keyof Usage | null };
-}
-
-// Cached like the sheets. A price has few entries, since kinds of request, tiers and steps are few.
-const worst = new WeakMap<Priced, Map<string, Dearest>>();
-
-function dearestSheet(
-  priced: Priced,
-  prompt: number,
-  never: readonly (keyof Usage)[],
-  terms: ChargeTerms,
-): Dearest {
-  const image = terms.image === undefined ? "" : `${terms.image.quality}/${terms.image.size}`;
-  const key = `${longStep(priced.tiers, prompt)} ${serviceOf(priced, terms.tier)} ${never.join()} ${image}`;
-  const known = worst.get(priced) ?? new Map<string, Dearest>();
-  const found = known.get(key) ?? findDearest(priced, prompt, never, terms);
-  if (known.size === 0) worst.set(priced, known);
-  if (known.size < DEAREST_MAX) known.set(key, found);
-  return found;
-}
-
-/**
- * Cached worst cases per price. Clients choose image kinds freely, so further ones are computed each time.
- */
-const DEAREST_MAX = 100;
-
-function findDearest(
-  priced: Priced,
-  prompt: number,
-  never: readonly (keyof Usage)[],
-  terms: ChargeTerms,
-): Dearest {
-  const lines: Line[] = METERS[priced.group].filter(({ side }) => side === "rest");
-  const fields: Partial<Record<PriceField, number>> = {};
-  const kinds: { prompt: keyof Usage | null; completion: keyof Usage | null } = {
-    prompt: null,
-    completion: null,
-  };
-  const possible = possibleSheets(priced, prompt, terms);
-  for (const sheet of possible) Object.assign(fields, sheet.fields);
-  for (const side of ["prompt", "completion"] as const) {
-    let top: { line: Line; price: number } | null = null;
-    for (const sheet of possible) {
-      for (const line of sheet.lines) {
-        const price = sheet.fields[line.field]!;
-        if (line.side === side && !never.includes(line.count) && (!top || price > top.price))
-          top = { line, price };
-      }
-    }
-    if (!top) continue;
-    lines.push(top.line);
-    fields[top.line.field] = top.price;
-    kinds[side] = top.line.count;
-  }
-  return { sheet: sheetOf(lines, fields), kinds };
-}
-
-function possibleSheets(priced: Priced, prompt: number, terms: ChargeTerms): readonly Sheet[] {
-  if (priced.group === "ImgPricing") {
-    return [sheetOf(METERS.ImgPricing, { Call: imagePriceMax(priced.price, terms.image) })];
-  }
-  const service = serviceOf(priced, terms.tier);
-  const sheets: Sheet[] = [];
-  for (let long = longStep(priced.tiers, prompt); long >= -1; long--) {
-    sheets.push(sheetAt(priced, long, ""));
-    if (service !== "") sheets.push(sheetAt(priced, long, service));
-  }
-  return sheets;
 }

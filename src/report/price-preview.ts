@@ -4,9 +4,10 @@
 // lines per turn of the event loop.
 
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
-import { type PriceNumbers, tierOfCharge } from "../../actors/pricing/cost.ts";
+import type { PriceNumbers } from "../../actors/pricing/cost.ts";
 import { type ChargePart, costOfParts, withoutParts } from "../../actors/pricing/cost-parts.ts";
 import type { Group, Priced } from "../../actors/pricing/price.ts";
+import { tierOfCharge } from "../../actors/pricing/price-sheet.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
 import { toolParts, WEB_SEARCH } from "../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../actors/pricing/usage.ts";

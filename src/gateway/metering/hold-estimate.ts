@@ -3,7 +3,8 @@
 
 import { findModel } from "../../../actors/catalog/catalog.ts";
 import { most, type Nano, plus } from "../../../actors/money.ts";
-import { cost, highestCost, type WorstCase } from "../../../actors/pricing/cost.ts";
+import { cost } from "../../../actors/pricing/cost.ts";
+import { highestCost, type WorstCase } from "../../../actors/pricing/highest-cost.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { toolParts } from "../../../actors/pricing/tool-prices.ts";

@@ -4,10 +4,19 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import builtIn from "../../../actors/catalog/default-prices.json";
 import { formatUsd } from "../../../actors/money.ts";
-import { CHARGE_MAX, type ChargeTerms, cost, highestCost } from "../../../actors/pricing/cost.ts";
+import { CHARGE_MAX, type ChargeTerms, cost, exactOf, rounded } from "../../../actors/pricing/cost.ts";
 import { recompute } from "../../../actors/pricing/cost-parts.ts";
 import { decimal } from "../../../actors/pricing/decimal.ts";
-import { effectivePriceFields, isPriced, type Price, type Priced } from "../../../actors/pricing/price.ts";
+import { highestCost } from "../../../actors/pricing/highest-cost.ts";
+import {
+  effectivePriceFields,
+  GROUP_FIELDS,
+  GROUPS,
+  type Group,
+  isPriced,
+  type Price,
+  type Priced,
+} from "../../../actors/pricing/price.ts";
 import { GROUPS_OF, priceTable } from "../../../actors/pricing/price-table.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../../actors/pricing/usage.ts";
 import { readUsage, type UsageDialect } from "../../../src/dialect/usage.ts";
@@ -98,6 +107,32 @@ describe("exactness", () => {
           expect(BigInt(amount)).toBe(expected > BigInt(CHARGE_MAX) ? BigInt(CHARGE_MAX) : expected);
         },
       ),
+    );
+  });
+
+  test("numbers and whole numbers of any size give the same amount, in every group", () => {
+    const count = fc.oneof(fc.constant(0), fc.nat(1_000), fc.nat(1e7), fc.maxSafeNat());
+    const fields = (group: Group) =>
+      fc.record(Object.fromEntries(GROUP_FIELDS[group].map((field) => [field, ratio.map(numberOf)])), {
+        requiredKeys: group === "ImgPricing" ? ["Call"] : [],
+      });
+    const priceOf = fc
+      .constantFrom(...GROUPS)
+      .chain((group) => fc.record({ group: fc.constant(group), price: fields(group) }));
+    const usageOf = fc.record(
+      Object.fromEntries(Object.keys(NO_USAGE).map((name) => [name, count])) as Record<
+        keyof Usage,
+        fc.Arbitrary<number>
+      >,
+    );
+    fc.assert(
+      fc.property(priceOf, usageOf, ratio, ratio, ({ group, price }, usage, rates, factor) => {
+        const { Sizes: _, ...priced } = price as Price & { Sizes?: unknown };
+        const terms = { rates: numberOf(rates), factor: numberOf(factor) };
+        const charge = cost({ group, name: "m", price: priced, tiers: null }, usage, terms);
+        expect(charge.amount).toBe(rounded([exactOf(usage, charge.numbers)]));
+      }),
+      { numRuns: 1_000 },
     );
   });
 
