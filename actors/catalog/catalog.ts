@@ -61,10 +61,21 @@ export const ALIASES: ReadonlyMap<string, string> = new Map(
 
 const names = indexNames(MODELS.keys(), ALIASES);
 
+// What other names mean is kept, because requests ask for the same few again and again, and to find nothing takes the most
+// time. Clients choose the names, so there is no end of them.
+const FOUND_MAX = 2_000;
+const FOUND_NAME_LENGTH_MAX = 200;
+const found = new Map<string, ModelEntry | null>();
+
 /** Returns the catalog's entry for a model name in any of its spellings, or null if the name is unknown. */
 export function findModel(name: string): ModelEntry | null {
+  const known = MODELS.get(name) ?? found.get(name);
+  if (known !== undefined) return known;
   const id = findName(name, names);
-  return id === null ? null : MODELS.get(id)!;
+  const entry = id === null ? null : MODELS.get(id)!;
+  if (found.size >= FOUND_MAX) found.clear();
+  if (name.length <= FOUND_NAME_LENGTH_MAX) found.set(name, entry);
+  return entry;
 }
 
 const isStyle = (style: string): style is "chat" | "messages" => style === "chat" || style === "messages";

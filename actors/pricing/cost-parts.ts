@@ -6,6 +6,7 @@ import type { Nano } from "../money.ts";
 import {
   type Charge,
   type ChargeTerms,
+  cost,
   type Exact,
   exactCost,
   exactOf,
@@ -39,7 +40,7 @@ const COUNTS = Object.keys(NO_USAGE) as readonly (keyof Usage)[];
 
 /** Returns the usage with that of its parts added. */
 export const withParts = (usage: Usage, parts: readonly { readonly usage: Usage }[]): Usage =>
-  parts.reduce((sum, part) => combined(sum, part.usage, 1), usage);
+  parts.length === 0 ? usage : parts.reduce((sum, part) => combined(sum, part.usage, 1), usage);
 
 /**
  * Returns the usage without that of its parts. The counts are negative if the parts exceed it; pricing then
@@ -54,6 +55,8 @@ function combined(one: Usage, other: Usage, sign: 1 | -1): Usage {
   return sum;
 }
 
+const NO_PARTS: readonly ChargePart[] = [];
+
 /** Returns the charge of a usage with its parts; `usage` must not include them. */
 export function costOfParts(
   priced: Priced,
@@ -61,6 +64,10 @@ export function costOfParts(
   terms: ChargeTerms,
   parts: readonly UsagePart[],
 ): ChargeOfParts {
+  if (parts.length === 0) {
+    const { amount, numbers } = cost(priced, usage, terms);
+    return { amount, numbers, parts: NO_PARTS };
+  }
   const main = exactCost(priced, usage, terms);
   const exacts: Exact[] = [main.exact];
   const charged = parts.map((part): ChargePart => {

@@ -5,7 +5,7 @@ import { accountSheet, type ChargeTerms } from "./cost.ts";
 import { type ImageKind, imagePriceMax, type Priced, type PriceField } from "./price.ts";
 import { type Line, METERS } from "./price-lines.ts";
 import { longStep, type ServiceTier, Sheet, serviceOf, sheetAt } from "./price-sheet.ts";
-import { NO_USAGE, type Usage } from "./usage.ts";
+import { type Usage, zeroUsage } from "./usage.ts";
 
 /** The highest usage that a request can have. Counts that do not apply to its path are omitted. */
 export interface WorstCase {
@@ -15,27 +15,30 @@ export interface WorstCase {
   readonly seconds?: number;
   readonly chars?: number;
   readonly webSearches?: number;
-  /**
-   * Kinds of token that this request cannot have, such as `inAudio` for a text prompt or `inCacheWrite1h`.
-   */
-  readonly never?: readonly (keyof Usage)[];
 }
 
 /**
  * Returns the highest cost of a request, in nano-dollars, for its hold: each prompt and completion token
  * counts at the most expensive kind and tier that can apply. A service tier counts only if `terms.tier` (the
- * request) asks for it.
+ * request) asks for it. `never` are kinds of token that the request cannot have, such as `inAudio` for a text prompt.
  */
-export function highestCost(priced: Priced, worst: WorstCase, terms: ChargeTerms): Nano {
+export function highestCost(
+  priced: Priced,
+  worst: WorstCase,
+  never: readonly (keyof Usage)[],
+  terms: ChargeTerms,
+): Nano {
   const { prompt = 0, completion = 0, calls = 0, seconds = 0, chars = 0, webSearches = 0 } = worst;
-  const { sheet, kinds } = dearestSheet(priced, prompt, worst.never ?? NOTHING, terms);
-  const usage: Record<keyof Usage, number> = { ...NO_USAGE, calls, seconds, chars, webSearches };
+  const { sheet, kinds } = dearestSheet(priced, prompt, never, terms);
+  const usage = zeroUsage();
+  usage.calls = calls;
+  usage.seconds = seconds;
+  usage.chars = chars;
+  usage.webSearches = webSearches;
   if (kinds.prompt !== null) usage[kinds.prompt] = prompt;
   if (kinds.completion !== null) usage[kinds.completion] = completion;
   return accountSheet(priced, sheet, terms).amount(usage);
 }
-
-const NOTHING: readonly (keyof Usage)[] = [];
 
 /** The prices of a request's worst case, and its most expensive token kinds. */
 interface Dearest {

@@ -21,8 +21,13 @@ export const toolPrice = (prices: PriceTable, name: string): Priced | null =>
 const paysForSearches = ({ group, tiers }: Priced): boolean =>
   group === "ChatPricing" && tiers?.WebSearchCall !== undefined;
 
+const NO_PARTS: readonly UsagePart[] = [];
+
 /** Number of calls of each tool, by the name of its price. */
 export type ToolUses = Readonly<Record<string, number>>;
+
+/** No calls of tools. */
+export const NO_TOOL_USES: ToolUses = Object.freeze({});
 
 /** Returns the tool calls as parts of a charge, without web searches that the model's own price covers. */
 export function toolParts(
@@ -30,8 +35,9 @@ export function toolParts(
   prices: PriceTable,
   webSearches: number,
   uses: ToolUses,
-): UsagePart[] {
+): readonly UsagePart[] {
   const searches = paysForSearches(priced) ? 0 : webSearches;
+  if (searches === 0 && uses === NO_TOOL_USES) return NO_PARTS;
   return Object.entries({ ...uses, [WEB_SEARCH]: searches }).flatMap(([name, calls]): UsagePart[] => {
     const price = toolPrice(prices, name) ?? { ...SEARCH, name };
     return calls > 0 ? [{ name, usage: { ...NO_USAGE, calls }, priced: [price] }] : [];

@@ -25,8 +25,11 @@ export interface Usage {
   readonly webSearches: number;
 }
 
-/** A usage whose counts are all 0. */
-export const NO_USAGE: Usage = Object.freeze({
+/** A usage that is being counted. */
+export type UsageCounts = { -readonly [C in keyof Usage]: Usage[C] };
+
+/** Returns new counts, all of them 0. */
+export const zeroUsage = (): UsageCounts => ({
   inText: 0,
   inCached: 0,
   inCacheWrite: 0,
@@ -42,6 +45,9 @@ export const NO_USAGE: Usage = Object.freeze({
   chars: 0,
   webSearches: 0,
 });
+
+/** A usage whose counts are all 0. */
+export const NO_USAGE: Usage = Object.freeze(zeroUsage());
 
 /** Returns all prompt tokens, cached ones included, which rate windows and bills count as input. */
 export const promptTokens = (u: Usage): number =>

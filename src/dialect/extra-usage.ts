@@ -1,6 +1,7 @@
 // Reads the part of a provider's usage that its top-level figures leave out: iterations that are billed in
 // addition (compactions, an advisor's messages), and calls of the provider's own tools. Pure; never throws.
 
+import { NO_TOOL_USES, type ToolUses } from "../../actors/pricing/tool-prices.ts";
 import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../actors/pricing/usage.ts";
 import { isObject } from "./json.ts";
 import { readUsage, type UsageBounds, type UsageDialect } from "./usage.ts";
@@ -18,8 +19,10 @@ const ITERATIONS_MAX = 1_000;
 /** Types of turns that the top-level figures include. */
 const COUNTED: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
 
+const NO_ITERATIONS: readonly never[] = [];
+
 const iterationsIn = (raw: unknown): readonly unknown[] =>
-  isObject(raw) && Array.isArray(raw.iterations) ? raw.iterations : [];
+  isObject(raw) && Array.isArray(raw.iterations) ? raw.iterations : NO_ITERATIONS;
 
 /**
  * Returns the iterations that are billed in addition to `stated`, the top-level figures. Returns null when
@@ -32,7 +35,8 @@ export function iterationsBeside(
   stated: Usage,
   bounds: UsageBounds,
 ): readonly Iteration[] | null {
-  const given = dialect === "messages" ? iterationsIn(raw) : [];
+  const given = dialect === "messages" ? iterationsIn(raw) : NO_ITERATIONS;
+  if (given.length === 0) return NO_ITERATIONS;
   if (given.length > ITERATIONS_MAX) return null;
   const beside: Iteration[] = [];
   let inside = NO_USAGE;
@@ -71,9 +75,9 @@ const REQUESTS = /^([a-z][a-z0-9_]{0,98})_requests$/;
 const USES_MAX = 10_000_000;
 
 /** Returns the number of calls of the provider's own tools in `server_tool_use`, by the tool's name. */
-export function toolUsesIn(raw: unknown): Readonly<Record<string, number>> {
-  const given = isObject(raw) && isObject(raw.server_tool_use) ? raw.server_tool_use : {};
-  const uses = Object.entries(given).flatMap(([field, count]): [string, number][] => {
+export function toolUsesIn(raw: unknown): ToolUses {
+  if (!isObject(raw) || !isObject(raw.server_tool_use)) return NO_TOOL_USES;
+  const uses = Object.entries(raw.server_tool_use).flatMap(([field, count]): [string, number][] => {
     const [, name] = REQUESTS.exec(field) ?? [];
     const isCount = Number.isSafeInteger(count) && (count as number) > 0 && (count as number) <= USES_MAX;
     return name !== undefined && isCount ? [[name, count as number]] : [];

@@ -4,7 +4,7 @@
 import { isSameModel } from "../../../actors/catalog/model-name.ts";
 import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
-import type { ToolUses } from "../../../actors/pricing/tool-prices.ts";
+import { NO_TOOL_USES, type ToolUses } from "../../../actors/pricing/tool-prices.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { type Iteration, toolUsesIn } from "../../dialect/extra-usage.ts";
 import type { CandidatePrices } from "./hold-estimate.ts";
@@ -15,15 +15,45 @@ import type { RequestSize } from "./request-size.ts";
  * Returns the price of a model other than the request's, or null when it is the same model, has the same
  * price, or has no known price.
  */
-export function otherPrice(
-  kind: MeterKind,
+export function otherPrice(kind: MeterKind, route: CandidatePrices, named: string | null): Priced | null {
+  if (named === null) return null;
+  const kept = keptPrices(kind, route);
+  const before = kept.get(named);
+  if (before !== undefined) return before;
+  const found = findOtherPrice(kind, route, named);
+  if (kept.size >= NAMES_MAX) kept.clear();
+  if (named.length <= NAME_LENGTH_MAX) kept.set(named, found);
+  return found;
+}
+
+function findOtherPrice(
+  { groups }: MeterKind,
   { model, priced, prices }: CandidatePrices,
-  named: string | null,
+  named: string,
 ): Priced | null {
-  if (named === null || isSameModel(named, model)) return null;
-  const found = prices.known(named, kind.groups);
+  if (isSameModel(named, model)) return null;
+  const found = prices.known(named, groups);
   const isSame = found === null || (found.group === priced.group && found.name === priced.name);
   return isSame ? null : found;
+}
+
+/** The prices of models that answers have named instead of a candidate's. */
+interface OtherPrices {
+  readonly kind: MeterKind;
+  readonly byName: Map<string, Priced | null>;
+}
+
+// A provider names the same snapshot in each of its answers, and to compare names costs more than to price them.
+const known = new WeakMap<CandidatePrices, OtherPrices>();
+const NAMES_MAX = 8;
+const NAME_LENGTH_MAX = 200;
+
+function keptPrices(kind: MeterKind, route: CandidatePrices): OtherPrices["byName"] {
+  const before = known.get(route);
+  if (before?.kind === kind) return before.byName;
+  const byName: OtherPrices["byName"] = new Map();
+  known.set(route, { kind, byName });
+  return byName;
 }
 
 /**
@@ -56,7 +86,8 @@ export function usesOf(
   { usage, measured }: { readonly usage: unknown; readonly measured: NonTokenUsage },
 ): ToolUses {
   const counted = toolUsesIn(usage);
-  const shown = measured.toolUses ?? {};
+  const shown = measured.toolUses ?? NO_TOOL_USES;
+  if (counted === NO_TOOL_USES && shown === NO_TOOL_USES) return NO_TOOL_USES;
   const names = new Set([...Object.keys(demands?.tools ?? {}), ...HOSTED]);
   const uses = [...names].map((name): [string, number] => [
     name,

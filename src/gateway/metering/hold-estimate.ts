@@ -7,7 +7,7 @@ import { cost } from "../../../actors/pricing/cost.ts";
 import { highestCost, type WorstCase } from "../../../actors/pricing/highest-cost.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
-import { toolParts } from "../../../actors/pricing/tool-prices.ts";
+import { NO_TOOL_USES, toolParts } from "../../../actors/pricing/tool-prices.ts";
 import { NO_USAGE, type Usage } from "../../../actors/pricing/usage.ts";
 import {
   HEARD_TOKENS_PER_SECOND_MAX,
@@ -68,38 +68,51 @@ export function outputLimit(model: string, maxOutput: number | null, holdOutputT
  */
 export function worstCase(
   meter: MeterKind,
-  { model, priced, pricedByTokens, prices }: CandidatePrices,
+  candidate: CandidatePrices,
   size: RequestSize,
   multipliers: Multipliers,
   holdOutputTokens: number,
 ): HoldEstimate {
-  const one = (price: Priced): HoldEstimate => {
-    const unit = unitOf(meter, price, model);
-    const counts = LARGEST_USAGE[unit](size, meter, model, holdOutputTokens);
-    const terms = { ...multipliers, tier: size.serviceTier, image: size.measured.image };
-    const { never } = size;
-    const { prompt = 0, completion = 0, webSearches = 0 } = counts;
-    const tools = toolParts(price, prices, webSearches, size.demands?.tools ?? {});
-    const toolCosts = tools.map(({ usage, priced: [of] }) => cost(of!, usage, multipliers).amount);
-    return {
-      promptTokens: prompt,
-      outputTokens: completion,
-      cost: toolCosts.reduce(plus, highestCost(price, { ...counts, never }, terms)),
-      promptCost:
-        unit === "token"
-          ? highestCost(price, { prompt: size.promptTokens, never }, terms)
-          : cost(price, certain(unit, size), terms).amount,
-    };
-  };
-  const worst = one(priced);
+  const { priced, pricedByTokens } = candidate;
+  const worst = worstCaseAt(priced, meter, candidate, size, multipliers, holdOutputTokens);
   if (pricedByTokens === null) return worst;
-  const byTokens = one(pricedByTokens);
+  const byTokens = worstCaseAt(pricedByTokens, meter, candidate, size, multipliers, holdOutputTokens);
   return {
     promptTokens: Math.max(worst.promptTokens, byTokens.promptTokens),
     outputTokens: Math.max(worst.outputTokens, byTokens.outputTokens),
     cost: most(worst.cost, byTokens.cost),
     promptCost: worst.promptCost,
   };
+}
+
+/** Returns the worst case at one of the prices of a candidate. */
+function worstCaseAt(
+  price: Priced,
+  meter: MeterKind,
+  { model, prices }: CandidatePrices,
+  size: RequestSize,
+  { rates, factor }: Multipliers,
+  holdOutputTokens: number,
+): HoldEstimate {
+  const unit = unitOf(meter, price, model);
+  const counts = LARGEST_USAGE[unit](size, meter, model, holdOutputTokens);
+  const terms = { rates, factor, tier: size.serviceTier, image: size.measured.image };
+  const { never, promptTokens } = size;
+  const { prompt = 0, completion = 0, webSearches = 0 } = counts;
+  let highest = highestCost(price, counts, never, terms);
+  for (const { usage, priced } of toolParts(
+    price,
+    prices,
+    webSearches,
+    size.demands?.tools ?? NO_TOOL_USES,
+  )) {
+    highest = plus(highest, cost(priced[0]!, usage, { rates, factor }).amount);
+  }
+  const promptCost =
+    unit === "token"
+      ? highestCost(price, { prompt: promptTokens }, never, terms)
+      : cost(price, certain(unit, size), terms).amount;
+  return { promptTokens: prompt, outputTokens: completion, cost: highest, promptCost };
 }
 
 /** The largest countable usage, by the unit of the price. */

@@ -11,7 +11,8 @@ import {
   withParts,
 } from "../../../actors/pricing/cost-parts.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
-import { toolParts } from "../../../actors/pricing/tool-prices.ts";
+import type { PriceTable } from "../../../actors/pricing/price-table.ts";
+import { type ToolUses, toolParts } from "../../../actors/pricing/tool-prices.ts";
 import {
   type Basis,
   completionTokens,
@@ -112,20 +113,14 @@ function charged(
   reading: MeterInput,
   { found, priced, turns }: Chargeable,
 ): Metered {
-  const terms: ChargeTerms = {
-    ...route.multipliers,
-    tier: reading.serviceTier,
-    image: reading.measured.image,
-  };
+  const { rates, factor } = route.multipliers;
+  const terms: ChargeTerms = { rates, factor, tier: reading.serviceTier, image: reading.measured.image };
   const other = otherPrice(kind, route, reading.answeredModel);
-  const beside = (turns ?? []).map((turn) => partOf(kind, route, priced, turn));
-  const uses = usesOf(size, reading);
-  const chargeAt = (price: Priced): Charged => {
-    const parts = [...beside, ...toolParts(price, route.prices, found.usage.webSearches, uses)];
-    return { parts, charge: costOfParts(price, found.usage, terms, parts) };
-  };
-  const requested = chargeAt(priced);
-  const answered = other === null || priced.byOwner ? requested : chargeAt(other);
+  const beside =
+    turns === null || turns.length === 0 ? NO_PARTS : turns.map((turn) => partOf(kind, route, priced, turn));
+  const used = { usage: found.usage, terms, beside, uses: usesOf(size, reading), prices: route.prices };
+  const requested = chargeAt(priced, used);
+  const answered = other === null || priced.byOwner ? requested : chargeAt(other, used);
   const { parts, charge } = answered.charge.amount > requested.charge.amount ? answered : requested;
   return {
     usage: withParts(found.usage, parts),
@@ -135,9 +130,27 @@ function charged(
   };
 }
 
+const NO_PARTS: readonly UsagePart[] = [];
+
+/** All that a charge depends on besides the price of the model. */
+interface ChargedUsage {
+  readonly usage: Usage;
+  readonly terms: ChargeTerms;
+  /** Turns of other models. */
+  readonly beside: readonly UsagePart[];
+  readonly uses: ToolUses;
+  readonly prices: PriceTable;
+}
+
 interface Charged {
   readonly parts: readonly UsagePart[];
   readonly charge: ChargeOfParts;
+}
+
+function chargeAt(price: Priced, { usage, terms, beside, uses, prices }: ChargedUsage): Charged {
+  const tools = toolParts(price, prices, usage.webSearches, uses);
+  const parts = beside.length === 0 ? tools : [...beside, ...tools];
+  return { parts, charge: costOfParts(price, usage, terms, parts) };
 }
 
 /**

@@ -348,7 +348,7 @@ describe("holds", () => {
         (priced, few, asks, named) => {
           const usage = used({ ...few, webSearches: 1 });
           const worst = { prompt: promptTokens(usage), completion: completionTokens(usage), webSearches: 1 };
-          const hold = highestCost(priced, worst, { ...plain, tier: asks ? "priority" : undefined });
+          const hold = highestCost(priced, worst, [], { ...plain, tier: asks ? "priority" : undefined });
           const tier = named === "priority" && !asks ? "default" : named;
           expect(cost(priced, usage, { ...plain, tier }).amount).toBeLessThanOrEqual(hold);
         },
@@ -359,8 +359,8 @@ describe("holds", () => {
   test("kinds that a request cannot have do not make its hold dearer", () => {
     const priced = chat({ InputText: 1, InputAudio: 32, OutputText: 2, OutputAudio: 64 });
     const worst = { prompt: 1000, completion: 1000 };
-    expect(formatUsd(highestCost(priced, worst, plain))).toBe("0.096");
-    expect(formatUsd(highestCost(priced, { ...worst, never: ["inAudio", "outAudio"] }, plain))).toBe("0.003");
+    expect(formatUsd(highestCost(priced, worst, [], plain))).toBe("0.096");
+    expect(formatUsd(highestCost(priced, worst, ["inAudio", "outAudio"], plain))).toBe("0.003");
   });
 
   test("an image hold covers every image that the request leaves open", () => {
@@ -376,7 +376,7 @@ describe("holds", () => {
           { quality },
           { size: "auto", quality: "auto" },
         ]) {
-          expect(highestCost(priced, { calls: 2 }, { ...plain, image })).toBeGreaterThanOrEqual(amount);
+          expect(highestCost(priced, { calls: 2 }, [], { ...plain, image })).toBeGreaterThanOrEqual(amount);
         }
       }
     }
@@ -384,7 +384,7 @@ describe("holds", () => {
 
   test("audio is held by characters and by duration", () => {
     const [speech, whisper] = ["tts-1", "whisper-1"].map((name) => prices.find(name, GROUPS_OF.audio)!);
-    expect(formatUsd(highestCost(speech!, { chars: 2000 }, plain))).toBe("0.03");
-    expect(formatUsd(highestCost(whisper!, { seconds: 90.5 }, plain))).toBe("0.00905");
+    expect(formatUsd(highestCost(speech!, { chars: 2000 }, [], plain))).toBe("0.03");
+    expect(formatUsd(highestCost(whisper!, { seconds: 90.5 }, [], plain))).toBe("0.00905");
   });
 });
