@@ -90,56 +90,52 @@ describe("the memory of ids", () => {
 
   test("knows an unmarked id as long as its window", () => {
     const ids = make();
-    ids.remember("u", reply(1), 0, false);
-    ids.remember("u2", reply(2), 50, false);
+    ids.remember("u", reply(1), 0);
+    ids.remember("u2", reply(2), 50);
     expect(ids.get("u")).toEqual(reply(1));
-    ids.remember("u3", reply(3), 101, false);
+    ids.remember("u3", reply(3), 101);
     expect([ids.get("u"), ids.get("u2")]).toEqual([undefined, reply(2)]);
   });
 
   test("knows a marked id until its commit landed, however long that takes, and for its window after that", () => {
     const ids = make();
-    for (const id of ["m", "m2"]) {
-      ids.remember(id, reply(4), 0, true);
-      ids.keepUntilCommitted(id);
-    }
-    ids.committed(["other"], 1_000);
+    const m = ids.rememberUntilCommitted("m", reply(4));
+    ids.rememberUntilCommitted("m2", reply(4));
+    ids.committed([], 1_000);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.committed(["m"], 2_000);
-    ids.committed(["other"], 2_009);
+    ids.committed([m], 2_000);
+    ids.committed([], 2_009);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.committed(["other"], 2_010);
+    ids.committed([], 2_010);
     expect([ids.get("m"), ids.get("m2")]).toEqual([undefined, reply(4)]);
   });
 
   test("forgets a marked id after its window also without another commit, and no other", () => {
     const ids = make();
-    ids.remember("u", reply(1), 0, false);
-    for (const id of ["m", "m2"]) {
-      ids.remember(id, reply(4), 0, true);
-      ids.keepUntilCommitted(id);
-    }
-    ids.committed(["m"], 2_000);
+    ids.remember("u", reply(1), 0);
+    const m = ids.rememberUntilCommitted("m", reply(4));
+    const m2 = ids.rememberUntilCommitted("m2", reply(4));
+    ids.committed([m], 2_000);
     ids.forgetOld(2_009);
     expect(ids.get("m")).toEqual(reply(4));
     ids.forgetOld(2_010);
     expect([ids.get("m"), ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(4), reply(1)]);
-    ids.committed(["m2"], 3_000);
+    ids.committed([m2], 3_000);
     ids.forgetOld(3_010);
     expect([ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(1)]);
   });
 
   test("a marked id's empty reply is an empty reply", () => {
     const ids = make();
-    ids.remember("m", { ok: true, body: {} }, 0, true);
+    ids.rememberUntilCommitted("m", { ok: true, body: {} });
     expect(ids.get("m")).toEqual({ ok: true, body: {} });
   });
 
   test("gives the unmarked ones for a snapshot, oldest first", () => {
     const ids = make();
-    ids.remember("b", reply(1), 5, false);
-    ids.remember("m", reply(2), 6, true);
-    ids.remember("a", reply(3), 7, false);
+    ids.remember("b", reply(1), 5);
+    ids.rememberUntilCommitted("m", reply(2));
+    ids.remember("a", reply(3), 7);
     expect(ids.durableEntries()).toEqual([
       { id: "b", at: 5, reply: reply(1) },
       { id: "a", at: 7, reply: reply(3) },

@@ -121,11 +121,11 @@ export class TurnRunner {
       if (line) into.lines++;
       for (const dedupId of behavior.dedupIds(e)) into.dedupIds.push(dedupId);
     }
-    this.ids.remember(id, reply, now, hasDedupId);
-    if (hasDedupId) {
-      this.ids.keepUntilCommitted(id);
-      into.dedupedCommands.push(id);
-    } else into.done.push({ id, reply });
+    if (hasDedupId) into.dedupedCommands.push(this.ids.rememberUntilCommitted(id, reply));
+    else {
+      this.ids.remember(id, reply, now);
+      into.done.push({ id, reply });
+    }
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;
     this.pipeline.flush();

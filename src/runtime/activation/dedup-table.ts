@@ -4,16 +4,14 @@
 
 import type { Reply } from "../actor.ts";
 
-interface Durable {
-  readonly at: number;
+/** A command that was executed. A busy account has tens of thousands of them, so equal empty replies share one object. */
+export interface ExecutedCommand {
+  readonly id: string;
   readonly reply: Reply;
-}
-
-/** A busy account has tens of thousands of these, so equal empty replies share one object. */
-interface Recent {
-  readonly reply: Reply;
-  /** Monotonic ms since which its commit is durable. */
-  committedAt: number;
+  /** The time that its window begins with: business time of the turn, or monotonic ms of its durable commit. */
+  at: number;
+  /** The command that was executed after it. */
+  next: ExecutedCommand | null;
 }
 
 const NOTHING: Reply = { ok: true, body: {} };
@@ -34,49 +32,34 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
  * with a dedup id.
  */
 export class DedupTable {
-  /** Null while nothing is remembered, as in most actors at most times. The same holds for `recent`. */
-  private durable: Map<string, Durable> | null = null;
-  private recent: Map<string, Recent> | null = null;
-  private lastMono = 0;
+  private readonly durable = new CommandQueue();
+  private readonly recent = new CommandQueue();
 
   constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {}
 
   /** Returns the reply of an executed command, or undefined when its id is unknown. */
   get(id: string): Reply | undefined {
-    return (this.recent?.get(id) ?? this.durable?.get(id))?.reply;
+    return (this.recent.get(id) ?? this.durable.get(id))?.reply;
   }
 
-  /** Remembers a reply. `hasDedupId` means that the ledger keeps the command's dedup id. */
-  remember(id: string, reply: Reply, at: number, hasDedupId: boolean): void {
-    const kept = isNothing(reply) ? NOTHING : reply;
-    if (hasDedupId) {
-      this.recent ??= new Map();
-      this.recent.set(id, { reply: kept, committedAt: this.lastMono });
-      return;
-    }
-    this.durable ??= new Map();
-    this.durable.set(id, { at, reply: kept });
-    prune(this.durable, (one) => one.at < at - this.windows.dedupMs);
+  /** Remembers the reply of a command without a dedup id, executed at `at`. */
+  remember(id: string, reply: Reply, at: number): void {
+    this.durable.add(id, reply, at);
+    this.durable.forgetBefore(at - this.windows.dedupMs);
   }
 
   /**
-   * Keeps a command with a dedup id until `committed`, and for its window (monotonic) after that: a ledger
-   * lookup in flight may have begun before its commit was stored.
+   * Remembers the reply of a command whose dedup id the ledger keeps: until `committed`, and for its window
+   * (monotonic) after that, because a ledger lookup in flight may have begun before its commit was stored.
    */
-  keepUntilCommitted(id: string): void {
-    const one = this.recent?.get(id);
-    if (one !== undefined) one.committedAt = Number.MAX_SAFE_INTEGER;
+  rememberUntilCommitted(id: string, reply: Reply): ExecutedCommand {
+    return this.recent.add(id, reply, Number.MAX_SAFE_INTEGER);
   }
 
   /** Starts the window of commands whose commit became durable at `mono`, monotonic ms. */
-  committed(ids: readonly string[], mono: number): void {
-    this.lastMono = mono;
-    if (this.recent === null) return;
-    for (const id of ids) {
-      const one = this.recent.get(id);
-      if (one !== undefined) one.committedAt = mono;
-    }
-    prune(this.recent, (one) => one.committedAt <= mono - this.windows.recentMs);
+  committed(commands: readonly ExecutedCommand[], mono: number): void {
+    for (const command of commands) command.at = mono;
+    this.forgetOld(mono);
   }
 
   /**
@@ -84,22 +67,63 @@ export class DedupTable {
    * same; this is for an actor that makes none. The others stay: only a turn may say how late it is.
    */
   forgetOld(mono: number): void {
-    if (this.recent === null) return;
-    prune(this.recent, (one) => one.committedAt <= mono - this.windows.recentMs);
-    if (this.recent.size === 0) this.recent = null;
+    this.recent.forgetUntil(mono - this.windows.recentMs);
   }
 
   /** Returns the entries that are kept durably, oldest first. */
   durableEntries(): { id: string; at: number; reply: Reply }[] {
-    return [...(this.durable ?? [])].map(([id, { at, reply }]) => ({ id, at, reply }));
+    return this.durable.all().map(({ id, at, reply }) => ({ id, at, reply }));
   }
 }
 
-/** Maps keep insertion order, and neither time decreases, so the oldest entries come first. */
-function prune<T>(map: Map<string, T>, isOld: (one: T) => boolean): void {
-  for (const [id, one] of map) {
-    if (!isOld(one)) return;
-    map.delete(id);
+/**
+ * Commands in the order of their execution, which is also that of their times. A list has the order, because the
+ * first entry of a Map is found by passing over all that were deleted before it.
+ */
+class CommandQueue {
+  /** Null while there is none, as in most actors at most times. */
+  private byId: Map<string, ExecutedCommand> | null = null;
+  private first: ExecutedCommand | null = null;
+  private last: ExecutedCommand | null = null;
+
+  get(id: string): ExecutedCommand | undefined {
+    return this.byId === null ? undefined : this.byId.get(id);
+  }
+
+  /** Adds a command at the end. */
+  add(id: string, reply: Reply, at: number): ExecutedCommand {
+    const added: ExecutedCommand = { id, reply: isNothing(reply) ? NOTHING : reply, at, next: null };
+    this.byId ??= new Map();
+    this.byId.set(id, added);
+    if (this.last === null) this.first = added;
+    else this.last.next = added;
+    this.last = added;
+    return added;
+  }
+
+  /** Drops the commands whose time is before `time`. */
+  forgetBefore(time: number): void {
+    while (this.first !== null && this.first.at < time) this.dropFirst(this.first);
+  }
+
+  /** Drops the commands whose time is `time` or before it. */
+  forgetUntil(time: number): void {
+    while (this.first !== null && this.first.at <= time) this.dropFirst(this.first);
+  }
+
+  /** Returns the commands, oldest first. */
+  all(): ExecutedCommand[] {
+    const commands: ExecutedCommand[] = [];
+    for (let one = this.first; one !== null; one = one.next) commands.push(one);
+    return commands;
+  }
+
+  private dropFirst(first: ExecutedCommand): void {
+    this.first = first.next;
+    if (this.first === null) {
+      this.last = null;
+      this.byId = null;
+    } else this.byId!.delete(first.id);
   }
 }
 

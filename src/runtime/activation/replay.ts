@@ -44,14 +44,14 @@ export async function loadState(parts: {
   let position: Position = usable ?? { seq: 0, at: 0, epoch: 0, linesTo: 0 };
   let commits = 0;
   let since: number | null = null;
-  for (const { id, at, reply } of usable?.done ?? []) ids.remember(id, reply as Reply, at, false);
+  for (const { id, at, reply } of usable?.done ?? []) ids.remember(id, reply as Reply, at);
 
   for (;;) {
     const found = await store.readCommits(name, position.seq, page);
     for (const commit of found) {
       assertFollows(name, position, commit);
       for (const { at, e } of commit.events) behavior.evolve(state, e, at);
-      for (const { id, reply } of commit.done) ids.remember(id, reply as Reply, commit.at, false);
+      for (const { id, reply } of commit.done) ids.remember(id, reply as Reply, commit.at);
       position = commit;
       commits++;
       since ??= commit.at;
