@@ -3,11 +3,14 @@
 
 declare const account: unique symbol;
 declare const key: unique symbol;
+declare const apiKey: unique symbol;
 
 /** Id of an account. */
 export type AccountId = number & { readonly [account]: true };
 /** Id of an Owner's provider key. */
 export type ProviderKeyId = number & { readonly [key]: true };
+/** Id of one of an account's API keys; 0 is the main key. */
+export type ApiKeyId = number & { readonly [apiKey]: true };
 
 /** The account at the top of all trees. */
 export const ROOT = 1 as AccountId;

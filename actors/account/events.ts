@@ -5,7 +5,7 @@ import type { Entry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { MovedTerms } from "./lifecycle.ts";
-import type { ChargeFacts, Profile, ProfileChange } from "./types.ts";
+import type { ChargeFacts, LineApiKey, Profile, ProfileChange } from "./types.ts";
 
 /**
  * A ledger line. `amount` is negative when credit leaves this account; `balanceAfter` is the book balance
@@ -81,7 +81,8 @@ export type MoneyEvent =
    * same commit.
    */
   | ({ readonly type: "late_charge" } & Charged)
-  | ({ readonly type: "query_fee" | "delete_fee" } & LedgerLine)
+  | ({ readonly type: "query_fee" } & LineApiKey & LedgerLine)
+  | ({ readonly type: "delete_fee" } & LedgerLine)
   /** A negative balance that will not be paid is raised to zero. */
   | ({ readonly type: "write_off" } & LedgerLine)
   /** Root set lifetime figures by hand; the amount of the line is 0. */

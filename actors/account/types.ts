@@ -1,7 +1,7 @@
 // Data types of an account's profile, its changes, and the facts of a charge. Types only; no rule of money or
 // lifecycle stands here.
 
-import type { AccountId, ProviderKeyId } from "../ids.ts";
+import type { AccountId, ApiKeyId, ProviderKeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { Seen } from "../owner/cascade.ts";
 import type { ChargePart } from "../pricing/cost-parts.ts";
@@ -109,8 +109,18 @@ export interface Idempotency {
   readonly body: string;
 }
 
+/**
+ * The API key that caused a ledger line. Both are absent for the main key, whose id is 0 and whose name is
+ * `main`.
+ */
+export interface LineApiKey {
+  readonly apiKey?: ApiKeyId;
+  /** The name that the key had then. */
+  readonly apiKeyName?: string;
+}
+
 /** Everything from which a charge was computed, so that it can be recomputed and explained at any time. */
-export interface ChargeFacts {
+export interface ChargeFacts extends LineApiKey {
   /** The service's id of the request, shared by hold, charge and ledger line. */
   readonly id: string;
   /** The response's x-request-id: the client's, or else `id`. */
@@ -136,6 +146,13 @@ export interface ChargeFacts {
   readonly attempts: readonly AttemptRow[];
   /** Present if the client sent an Idempotency-Key. */
   readonly idempotency?: Idempotency;
+  /** The tags of the request, by name; absent if it has none. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /**
+   * What the request cost at the provider key that answered, in nano-dollars; absent if unknown. It is shown
+   * to nobody below the Owner.
+   */
+  readonly costIn?: Nano;
   /** The Owner's UserMinBalance, at or below which AutoQuota asks the parent. Not stored in the ledger. */
   readonly keep?: Nano;
   /** The client already has the whole answer, because the charge was delayed. Not stored in the ledger. */

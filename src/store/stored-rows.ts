@@ -127,7 +127,22 @@ const isDatedReply = (value: unknown): value is Snapshot["done"][number] =>
   isReply(value) && "at" in value && typeof value.at === "number";
 
 const isEvent = (value: unknown): value is Commit["events"][number] =>
-  isRecord(value) && typeof value.at === "number" && typeof value.line === "boolean" && "e" in value;
+  isRecord(value) &&
+  typeof value.at === "number" &&
+  typeof value.line === "boolean" &&
+  "e" in value &&
+  (!value.line || hasLineFields(value.e));
+
+/**
+ * Whether the fields of a ledger line that may be absent are as they are written: its API key, its tags, and
+ * its cost in nano-dollars at the provider. Lines of earlier versions have none of them.
+ */
+const hasLineFields = (e: unknown): boolean =>
+  !isRecord(e) ||
+  ((e.apiKey === undefined || (Number.isSafeInteger(e.apiKey) && (e.apiKey as number) >= 0)) &&
+    (e.apiKeyName === undefined || isText(e.apiKeyName)) &&
+    (e.tags === undefined || (isRecord(e.tags) && Object.values(e.tags).every(isText))) &&
+    (e.costIn === undefined || (Number.isSafeInteger(e.costIn) && (e.costIn as number) >= 0)));
 
 /** A commit. Its replies and events are JSON; a commit without dedup ids may lack their column. */
 export function parseCommit(stored: unknown): Commit {

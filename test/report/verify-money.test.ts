@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChargeFacts } from "../../actors/account/state.ts";
-import { ROOT } from "../../actors/ids.ts";
+import { type ApiKeyId, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
@@ -15,6 +15,7 @@ import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { realClock, sleep } from "../../src/base/clock.ts";
 import { chargedRequest } from "../../src/report/charged-request.ts";
+import { FORMATS } from "../../src/report/ledger-export.ts";
 import { lineShape, numberedLines } from "../../src/report/ledger-lines.ts";
 import { exactUsd, unaccounted } from "../../src/report/verify/conservation.ts";
 import type { Rule } from "../../src/report/verify/findings.ts";
@@ -45,6 +46,7 @@ let green: Born;
 let gone: Born;
 let shapes: ReturnType<typeof lineShape>[];
 let late: Awaited<ReturnType<typeof chargedRequest>>;
+let second: typeof late;
 
 beforeAll(async () => {
   const clock = realClock();
@@ -72,7 +74,9 @@ beforeAll(async () => {
   await system.ask(actorRef.account(blue.id), "fee", { id: fee.id, amount: usd(0.05) }, fee);
   const adjust = { ...minted(), creditUsed: usd(40), xCredit: usd(1), by: ROOT };
   await system.ask(actorRef.account(blue.id), "adjust", adjust, adjust);
-  await charge(blue, charged("second", 1));
+  const later = { apiKey: 7 as ApiKeyId, apiKeyName: "night", tags: { env: "prod" }, costIn: usd(0.7) };
+  await charge(blue, charged("second", 1, later));
+  second = await chargedRequest(store, blue.id, "second");
   await change(green, { autoQuota: usd(3), softLimit: usd(5) });
   await charge(green, charged("third", 16.5, { keep: usd(1) }));
   for (let i = 0; i < 200 && (await tree.balance(green.id)) < usd(3); i++) await sleep(clock, 10);
@@ -103,6 +107,23 @@ describe("a store that was only worked with", () => {
     expect(spent).toEqual({ charged: "25.5", fees: "0.25", expired: "0", "written off": "-1" });
     expect(exactUsd(totals.minted)).toBe("87");
   });
+});
+
+test("a line keeps what it cost at the provider, and no answer shows it", () => {
+  expect(second?.event).toMatchObject({
+    apiKey: 7,
+    apiKeyName: "night",
+    tags: { env: "prod" },
+    costIn: usd(0.7),
+  });
+  const shown = [
+    lineShape({ number: 1, ...second! }),
+    ...Object.values(FORMATS).map(({ line }) =>
+      line({ account: blue.id, name: "blue", number: 1, ...second! }),
+    ),
+  ];
+  expect(JSON.stringify(shown)).toContain("second");
+  expect(JSON.stringify(shown)).not.toMatch(/cost_?in|700000000/i);
 });
 
 describe("the lines of a deleted account", () => {

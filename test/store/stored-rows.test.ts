@@ -56,6 +56,23 @@ describe("a row of another shape is refused", () => {
       "account/7/3",
       "events",
     ],
+    ...Object.entries({
+      "an API key that is a text": { apiKey: SECRET },
+      "an API key below the main key": { apiKey: -1 },
+      "an API key's name that is a number": { apiKeyName: 7 },
+      "tags that are a list": { tags: [SECRET] },
+      "a tag that is a number": { tags: { team: 7 } },
+      "a cost at the provider that is a fraction": { costIn: 0.5 },
+    }).map(
+      ([what, e]) =>
+        [
+          what,
+          parseCommit,
+          { ...COMMIT, events: JSON.stringify([{ at: 1, line: true, e }]) },
+          "account/7/3",
+          "events",
+        ] as const,
+    ),
     [
       "a reply without an id",
       parseCommit,

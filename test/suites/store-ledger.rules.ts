@@ -15,6 +15,14 @@ export function ledgerRules(store: () => Store): void {
       expect(await store().readCommits("account/1", 0, 10)).toEqual([given]);
     });
 
+    test("a line keeps its API key, its tags and what it cost at the provider", async () => {
+      const e = { type: "charge", apiKey: 7, apiKeyName: "night", tags: { env: "prod" }, costIn: 3 };
+      const given = commit("account/1", 1, { events: [{ at: 1_001, line: true, e }] });
+      await store().append([given]);
+      expect(await store().readCommits("account/1", 0, 10)).toEqual([given]);
+      expect(await store().readLines("account/1", 1, 1)).toEqual([given]);
+    });
+
     test("answers stand in the order of the commits", async () => {
       await store().append([commit("account/2", 1, { by: "faster" })]);
       const given = [

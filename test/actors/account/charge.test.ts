@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
 import type { AccountEvent } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import type { AccountId, ApiKeyId } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { NO_USAGE } from "../../../actors/pricing/usage.ts";
 import { NO_LIMITS } from "../../../actors/rate-window.ts";
@@ -28,6 +28,17 @@ describe("a charge", () => {
     expect(one.charge(facts).events).toEqual([
       { type: "charge", ...facts, amount: usd(-0.5), balanceAfter: usd(99.5) },
     ]);
+  });
+
+  test("names its API key, its tags and what it cost at the provider; none of them changes the account", () => {
+    const fields = { apiKey: 7 as ApiKeyId, apiKeyName: "night", tags: { env: "prod" }, costIn: usd(0.3) };
+    const [one, plain] = [living(), living()];
+    expect(one.charge(fields).events).toEqual([
+      { type: "charge", ...factsOf(fields), amount: usd(-0.5), balanceAfter: usd(99.5) },
+    ]);
+    plain.charge();
+    expect(account.freeze(one.state)).toEqual(account.freeze(plain.state));
+    expect(account.materialize(one.state)).toEqual(account.materialize(plain.state));
   });
 
   test("that already stands in the ledger writes nothing, and still frees the hold", () => {
