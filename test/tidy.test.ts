@@ -89,6 +89,7 @@ describe("imports", () => {
   test("every source file is imported by another, or is a door", () => {
     const doors = new Set([
       "src/main.ts",
+      "src/gateway/large-body/worker.ts",
       "src/gateway/metering/token-worker.ts",
       "src/store/sqlite/usage-worker.ts",
       "src/store/sqlite/writer-worker.ts",
@@ -109,7 +110,7 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
   const carried = ["call.ts", "endpoints.ts", "request-lifetime.ts"];
   const context = [...carried, "account", "metering", "codec", "routing", "stored-objects"];
   const admission = [...context, "context.ts"];
-  const attempt = [...admission, "admission"];
+  const attempt = [...admission, "admission", "large-body"];
   const answer = [...attempt, "attempt"];
   return {
     "call.ts": [],
@@ -118,7 +119,9 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
     account: [],
     metering: [],
     "endpoints.ts": ["metering"],
-    "body.ts": ["content-coding.ts", "endpoints.ts"],
+    "json-body.ts": [],
+    "large-body": ["json-body.ts", "metering", "endpoints.ts", "codec"],
+    "body.ts": ["content-coding.ts", "endpoints.ts", "json-body.ts", "large-body"],
     codec: ["endpoints.ts"],
     routing: ["account", "metering", "codec", "endpoints.ts"],
     "stored-objects": ["account", "routing"],

@@ -96,7 +96,7 @@ async function tested(
   const headers = HEADERS[endpoint.dialect.name];
   const parts = { upstream, vault, clock, chooser: UNCOUNTED, limits: LIMITS };
   const input = { model, headers, id: requestId, promptTokens: 1 };
-  const exchange = encodeFor(parts, endpoint, key, request, input);
+  const exchange = await encodeFor(parts, endpoint, key, request, input);
   if ("refusal" in exchange) throw new Error("a key of the endpoint's own style needs no translation");
   const { provider, config } = key;
   const address = upstream.address({ provider, config, path: exchange.path, model, stream: false });

@@ -32,9 +32,19 @@ export const demandsOf = (body: unknown): Demands => (isObject(body) ? readerOf(
 const NO_DEMANDS: Demands = { objects: null, routing: null, tools: {}, searches: 0, compactions: 0 };
 
 /** Readers by body, because a body is read once for validation and again for routing. */
-const known = new WeakMap<Json, BodyReader>();
+const known = new WeakMap<Json, ReadBody>();
 
-function readerOf(body: Json): BodyReader {
+/** What reading a body found. */
+interface ReadBody extends Demands {
+  readonly otherModel: string | null;
+}
+
+/** Records the demands of a body that was read on another thread; `body` is what is left of it on this one. */
+export const recordDemands = (body: Json, demands: Demands): void => {
+  known.set(body, { ...demands, otherModel: null });
+};
+
+function readerOf(body: Json): ReadBody {
   const found = known.get(body);
   if (found !== undefined) return found;
   const reader = new BodyReader(body);

@@ -1,5 +1,6 @@
 // Reads the body of a client's request once into memory: small JSON as text, everything else into one buffer
-// with spare room, so that fields can be edited in place. What a body must contain is decided by its dialect.
+// with spare room, so that fields can be edited in place. A large body is read by a worker thread, because it would hold
+// up all other requests. What a body must contain is decided by its dialect.
 
 import { RefusedError } from "../base/errors.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
@@ -8,32 +9,38 @@ import { type BodyBytes, makeRoom } from "../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import { jsonPayload } from "../dialect/payload/payload-json.ts";
 import { codingOf, DecodedBody } from "./content-coding.ts";
-import type { GatewayEndpoint } from "./endpoints.ts";
+import { type GatewayEndpoint, hashPrefixOf } from "./endpoints.ts";
+import { parseJsonBody } from "./json-body.ts";
+import { readLargePayload } from "./large-body/large-payload.ts";
+import type { LargeBodies } from "./large-body/worker-pool.ts";
 
-interface Taking {
-  readonly takes: GatewayEndpoint["takes"];
+interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
   /** The largest size accepted, in bytes. */
   readonly most: number;
-  /** Throws `RefusedError` if the text is not JSON or is nested too deeply. */
-  readonly parse: (text: string) => unknown;
+  readonly large: LargeBodies;
 }
-
-/** JSON with a smaller content-length is read as text. */
-const TEXT_BYTES = 1_000_000;
 
 /**
  * Reads the body of a request. Throws `RefusedError`: `body_too_large`, `invalid_json`, or
  * `invalid_parameter` for a malformed form, for a content type that the path does not accept, and for a
- * content coding that cannot be read.
+ * content coding that cannot be read; `service_unavailable` when too many large bodies wait to be read.
  */
-export async function readPayload(request: Request, { takes, most, parse }: Taking): Promise<Payload> {
+export async function readPayload(request: Request, { path, takes, most, large }: Taking): Promise<Payload> {
   const contentType = request.headers.get("content-type") ?? "";
   const form = takes !== "json" && isForm(contentType);
   if (!form && takes !== "json") mustBeTaken(takes, contentType);
   const stated = statedLength(request, most);
-  if (!form && stated !== null && stated < TEXT_BYTES) return jsonPayload(await request.text(), parse);
+  if (!form && stated !== null && stated < large.bytesMin) {
+    return jsonPayload(await request.text(), parseJsonBody);
+  }
   const body = await readBytes(request, stated, most);
-  const found = payloadOf(body, form ? contentType : "application/json", parse);
+  const given = { path, body, contentType: form ? contentType : "application/json" };
+  if (body.to - body.from >= large.bytesMin) {
+    const isRepeatable = request.headers.has("idempotency-key");
+    const hashPrefix = isRepeatable ? hashPrefixOf(path) : null;
+    return readLargePayload(large, { ...given, hashPrefix }, request.signal);
+  }
+  const found = payloadOf(body, given.contentType, parseJsonBody);
   if (found.ok) return found.payload;
   throw new RefusedError({ code: "invalid_parameter", message: `The body ${found.fault}.` });
 }

@@ -68,6 +68,12 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
 ];
 
 /**
+ * Returns what is hashed before the body of a request with an Idempotency-Key. No path contains a line break, so the
+ * hashed text is unambiguous.
+ */
+export const hashPrefixOf = (path: string): string => `${path}\n`;
+
+/**
  * Returns the endpoint of a path that a management request names. Throws `RefusedError` (`invalid_parameter`)
  * for an unknown path.
  */

@@ -41,6 +41,8 @@ import {
   type IdempotentAdmission,
   isIdempotent,
 } from "./idempotency/idempotent-admission.ts";
+import { parsedBy } from "./large-body/large-payload.ts";
+import type { LargeBodies } from "./large-body/worker-pool.ts";
 import { sizeOf } from "./metering/request-size.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
 import { keyPinOf } from "./stored-objects/key-pin.ts";
@@ -57,6 +59,7 @@ export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAns
   readonly storedObjects: StoredObjectIndex;
   readonly idempotencyRecords: IdempotencyRecords;
   readonly upstream: Upstream;
+  readonly largeBodies: LargeBodies;
   readonly random: Random;
   readonly limits: GatewayLimits;
   /** Commit lag in ms above which new requests are refused. */
@@ -189,7 +192,7 @@ async function readRequest(
   try {
     const streamShape = requestedStreamShape(endpoint, call.headers);
     const payload = await call.payload();
-    const parsed = dialect.parse(payload);
+    const parsed = parsedBy(dialect, payload);
     if (!parsed.ok) {
       const { code, message, errorDetails } = parsed.refusal;
       const details = errorDetails === undefined ? {} : { errorDetails };

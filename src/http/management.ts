@@ -19,11 +19,12 @@ import type { Clock, Random } from "../base/clock.ts";
 import { assert, type Refusal, RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
+import { parseJsonBody } from "../gateway/json-body.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
-import { parseJsonBody, readText, refuseRepeatedNames } from "./request-body.ts";
+import { readText, refuseRepeatedNames } from "./request-body.ts";
 import {
   apiKeyOf,
   clientIpOf,

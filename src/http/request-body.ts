@@ -1,8 +1,7 @@
-// Request bodies: bounded reading, parsing that no input breaks, and what an error states about a value that does not fit its
+// Request bodies: bounded reading, and what an error states about a value that does not fit its
 // schema: field and rule, never the value.
 
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
 import { chunksOf, statedLength } from "../gateway/body.ts";
@@ -17,23 +16,6 @@ export async function readText(request: Request, most: number): Promise<string> 
   const chunks: Uint8Array[] = [];
   for await (const chunk of chunksOf(request, most)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
-}
-
-const NO_JSON = "The body is not valid JSON. Check quotes, commas and brackets.";
-
-/** Parses a JSON body. Throws `RefusedError` `invalid_json`. */
-export function parseJsonBody(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    const message = text.trim() === "" ? "The body is empty: it must be a JSON object." : NO_JSON;
-    return refuse("invalid_json", message);
-  }
-  if (nestedDeeper(value, JSON_DEPTH_MAX)) {
-    return refuse("invalid_json", `The body is nested more than ${JSON_DEPTH_MAX} levels deep.`);
-  }
-  return value;
 }
 
 /** Returns code and message for the first thing wrong with a value. They hold the field and its rule, no value. */

@@ -41,12 +41,12 @@ export interface ApplicationParts extends Core {
 export function applicationParts(given: ApplicationParts): AppParts {
   const { settings, system, store, clock, random, log, placement, localReason } = given;
   const { parts: gateway, guard, vault } = given.gateway;
-  const { identify, configs, upstream, failedRequests, storedObjects } = gateway;
+  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ configs, failedRequests },
+    ...{ configs, failedRequests, largeBodies },
     ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
     metrics: createMetrics(system),
     readiness: createReadiness({ system, store, localReason }),

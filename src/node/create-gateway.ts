@@ -13,6 +13,7 @@ import { createFailedRequestLog } from "../gateway/answer/failed-request-log.ts"
 import { createKeyChooser } from "../gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../gateway/attempt/level-reports.ts";
 import { createIdempotencyRecords } from "../gateway/idempotency/idempotency-records.ts";
+import { LargeBodyPool } from "../gateway/large-body/worker-pool.ts";
 import { createTokenWorkerPool } from "../gateway/metering/token-worker-pool.ts";
 import type { GatewayParts } from "../gateway/request.ts";
 import { createStoredObjectIndex } from "../gateway/stored-objects/object-index.ts";
@@ -61,6 +62,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
   const vault = createSecretVault(core.secretsKey, settings.secretsKeyOld);
   const counter = createTokenWorkerPool({ clock, log });
+  const largeBodies = new LargeBodyPool(log);
   const { chargeWaitMs, keyFailures } = settings;
   const settlement = createSettlement({
     system,
@@ -76,7 +78,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
     guard,
     vault,
     parts: {
-      ...{ system, configs, settlement, counter, clock, random, log, vault, chooser },
+      ...{ system, configs, settlement, counter, largeBodies, clock, random, log, vault, chooser },
       identify: createIdentify({ store, clock }),
       levelReporter: createLevelReporter({
         system,
@@ -98,6 +100,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       // An aborted request is charged for what its client got, which must be counted first.
       await atMost(clock, ENDING_MS, settlement.idle());
       counter.stop();
+      largeBodies.stop();
       transport.close();
       settlement.flushNow();
       await atMost(clock, ENDING_MS, settlement.idle());

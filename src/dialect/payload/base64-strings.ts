@@ -14,8 +14,11 @@ export interface LongString {
 
 /** Strings up to this size are not shortened. */
 const LONG_BYTES = 4_096;
-/** Bytes kept of the first string: the head of a data URL, and enough content to recognize its type. */
-const KEPT_BYTES = 256;
+/**
+ * Bytes kept of the first string: the head of a data URL, enough content to recognize its type, and more characters than any
+ * name may have, so that a string that is too long for one still is.
+ */
+const KEPT_BYTES = 1_024;
 
 const QUOTE = 34;
 const SLASH = 47;

@@ -26,6 +26,8 @@ export interface PatchedBytes {
   original(from: number, to: number): Uint8Array;
   /** Returns the whole original body in order, split at patches only. */
   pieces(): readonly Uint8Array[];
+  /** Undoes all patches and returns the original body. Its new owner must not keep this patcher. */
+  release(): BodyBytes;
 }
 
 /** Free bytes on each side, enough for a model's name and a few fields. */
@@ -127,6 +129,11 @@ export function patchedBytes(body: BodyBytes): PatchedBytes {
     patch,
     original,
     pieces,
+    release() {
+      putBack();
+      applied = [];
+      return { buffer, from: start, to: end };
+    },
   };
 }
 

@@ -5,9 +5,9 @@ import { type Form, type FormPart, formType, readForm } from "./form-parts.ts";
 import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
 import type { FieldEdits, FormFile, Payload } from "./payload.ts";
 
-/** The payload of a form, or the reason why there is none. */
+/** The payload of a form with its parts, or the reason why there is none. */
 export type FormPayload =
-  | { readonly ok: true; readonly payload: Payload }
+  | { readonly ok: true; readonly payload: Payload; readonly form: Form }
   /** `fault` is the rest of a sentence that begins with "The body". */
   | { readonly ok: false; readonly fault: string };
 
@@ -50,12 +50,12 @@ export function formPayload(body: BodyBytes, contentType: string): FormPayload {
         .pieces()
         .some((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(words)),
     contentType: formType(form.boundary),
-    edited: (edits) => patched.patch(patchesOf(form, edits)),
+    edited: (edits) => patched.patch(formPatchesOf(form, edits)),
     without: () => payload,
     whole: () => null,
     hash: (prefix) => hashOf(prefix, form.parts, patched.original),
   };
-  return { ok: true, payload };
+  return { ok: true, payload, form };
 }
 
 /**
@@ -76,7 +76,7 @@ function textsOf(bytes: Buffer, parts: readonly FormPart[]): Record<string, stri
 }
 
 /** A field that is set keeps its first place; all other parts with its name are removed, including files. */
-function patchesOf({ parts, boundary, close }: Form, edits: FieldEdits): BytePatch[] {
+export function formPatchesOf({ parts, boundary, close }: Form, edits: FieldEdits): BytePatch[] {
   const patches: BytePatch[] = [];
   const done = new Set<string>();
   const set = (name: string) => (Object.hasOwn(edits, name) ? edits[name] : undefined);

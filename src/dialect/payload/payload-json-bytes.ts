@@ -7,7 +7,7 @@ import { isObject } from "../json.ts";
 import { type LongString, longStrings } from "./base64-strings.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withoutPlaces } from "./json-removal.ts";
-import { type BodyBytes, type BytePatch, patchedBytes } from "./patched-bytes.ts";
+import { type BodyBytes, type BytePatch, makeRoom, patchedBytes } from "./patched-bytes.ts";
 import type { FieldEdits, Payload } from "./payload.ts";
 import { jsonPayload } from "./payload-json.ts";
 import { mayMention } from "./text-search.ts";
@@ -15,13 +15,33 @@ import { mayMention } from "./text-search.ts";
 const encoder = new TextEncoder();
 
 /**
- * Creates the payload of a large body, which owns the buffer from then on. Throws what `parse` throws. A body
- * that is not valid UTF-8 is read and sent as decoded text, so that the provider receives what the gateway
- * has read.
+ * Returns the body as it is read and sent: without a byte order mark, and decoded and encoded again if it is not
+ * valid UTF-8, so that the provider receives what the gateway has read.
  */
-export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unknown = JSON.parse): Payload {
-  const bytes = Buffer.from(body.buffer.buffer, body.buffer.byteOffset + body.from, body.to - body.from);
-  if (!isUtf8(bytes)) return jsonPayload(bytes.toString("utf8"), parse);
+export function readableBytes(body: BodyBytes): BodyBytes {
+  const { buffer, from, to } = body;
+  const isMarked = buffer[from] === 0xef && buffer[from + 1] === 0xbb && buffer[from + 2] === 0xbf;
+  const marked = isMarked ? { buffer, from: from + 3, to } : body;
+  const bytes = asBuffer(buffer.subarray(marked.from, to));
+  if (isUtf8(bytes)) return marked;
+  const text = encoder.encode(bytes.toString("utf8"));
+  const room = makeRoom(text.length);
+  room.buffer.set(text, room.from);
+  return room;
+}
+
+/** A payload, and the top-level fields of its body by byte position; null for one that cannot be patched. */
+export interface JsonBytesPayload extends Payload {
+  readonly fields: JsonFields | null;
+}
+
+/** Creates the payload of a large body, which owns the buffer from then on. Throws what `parse` throws. */
+export function jsonBytesPayload(
+  given: BodyBytes,
+  parse: (text: string) => unknown = JSON.parse,
+): JsonBytesPayload {
+  const body = readableBytes(given);
+  const bytes = asBuffer(body.buffer.subarray(body.from, body.to));
   const long = longStrings(bytes);
   const { value, fields } = readShortened(bytes, long, parse);
   const lengths = new Map<string, number>();
@@ -37,11 +57,12 @@ export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unkno
   function edited(edits: FieldEdits): string | Uint8Array {
     if (!isObject(value)) return patched.patch([]);
     if (fields === null) return rewritten(whole() as object, edits);
-    return patched.patch(patchesOf(fields, edits).map(encoded));
+    return patched.patch(bytePatchesOf(fields, edits));
   }
 
   return {
     value,
+    fields,
     files: [],
     lengthOf: (string) => lengths.get(string) ?? Buffer.byteLength(string),
     mentions: (words) =>
@@ -60,9 +81,9 @@ export function jsonBytesPayload(body: BodyBytes, parse: (text: string) => unkno
   };
 }
 
-const encoded = ({ from, to, into }: { from: number; to: number; into: string }): BytePatch => {
-  return { from, to, into: encoder.encode(into) };
-};
+/** Returns the patches of edits to a body whose fields are known by byte position. */
+export const bytePatchesOf = (fields: JsonFields, edits: FieldEdits): BytePatch[] =>
+  patchesOf(fields, edits).map(({ from, to, into }) => ({ from, to, into: encoder.encode(into) }));
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 

@@ -2,8 +2,6 @@
 // deterministic, so that a call, its definition and its result still match. Nothing is stored beyond one
 // request.
 
-import type { Renamed } from "./translation.ts";
-
 const TAKEN = /^[a-zA-Z0-9_-]+$/;
 const HASH_LENGTH = 8;
 
@@ -20,7 +18,8 @@ function fitted(name: string, lengthMax: number): string {
 export interface ToolNames {
   /** Returns the name that the provider receives. */
   sent(name: string): string;
-  readonly renamed: Renamed;
+  /** The names given, by the changed names that were sent. */
+  readonly renamed: ReadonlyMap<string, string>;
 }
 
 /** Creates the tool names of one request, with at most `lengthMax` characters each. */

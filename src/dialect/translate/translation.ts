@@ -36,11 +36,11 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 export type Effort = (typeof EFFORTS)[number];
 
 /** The client's tool names by the changed names that were sent, so that answers can be translated back. */
-export type Renamed = ReadonlyMap<string, string>;
+export type Renamed = Pick<ReadonlyMap<string, string>, "get">;
 
 /** A translated request, or its refusal. */
 export type TranslatedRequest =
-  | { readonly ok: true; readonly body: Json; readonly toolNames: Renamed }
+  | { readonly ok: true; readonly body: Json; readonly toolNames: ReadonlyMap<string, string> }
   | { readonly ok: false; readonly refusal: RequestRefusal };
 
 /** What the translation of an answer needs to know about its request. */

@@ -10,6 +10,7 @@ import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
 import type { AnsweredContext } from "../context.ts";
+import { promptOf } from "../large-body/large-payload.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 
@@ -72,7 +73,7 @@ export const readingOf = (
   complete,
   answeredModel: model === answer.exchange.sentModel ? null : model,
   measured: measuredOf(request.measured, measured),
-  prompt: () => endpoint.dialect.promptTexts(request),
+  prompt: () => promptOf(endpoint, request),
   promptTokens: request.promptTokens ?? null,
 });
 

@@ -5,6 +5,7 @@ import type { KeyAvailability } from "../attempt/client-error.ts";
 import type { Outcome } from "../call.ts";
 import type { ParsedContext } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
+import { promptOf } from "../large-body/large-payload.ts";
 import { estimateTokens, type TokenCounter } from "../metering/token-counter.ts";
 
 /** Returns whether the request is a token count that no key's provider offers. */
@@ -23,7 +24,8 @@ export async function localTokenCount(
   headers: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
   const { images, files } = request;
-  const words = await counter.count(endpoint.dialect.promptTexts(request));
+  const prompt = promptOf(endpoint, request);
+  const words = await (prompt instanceof Promise ? prompt : counter.count(prompt));
   const tokens = words + estimateTokens({ bytes: 0, images, files });
   return {
     kind: "whole",

@@ -19,6 +19,7 @@ import type { ProviderBody, StreamChunk, StreamEnd, StreamSource } from "../code
 import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
 import type { AttemptAnswer, Attempted } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
+import { encodedElsewhere } from "../large-body/large-payload.ts";
 import { AudioSource } from "./audio-source.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
@@ -71,9 +72,11 @@ export const SECRETS_UNREADABLE: UpstreamFailure = {
 
 const REPORTED = Promise.resolve();
 
+type Encoded = ProviderExchange | { readonly refusal: Refusal };
+
 /**
- * Encodes a request for a key. Returns why it cannot be translated into the key's style, where that is so. The
- * key must serve the endpoint.
+ * Encodes a request for a key, at once unless the request is large. Returns why it cannot be translated into the key's
+ * style, where that is so. The key must serve the endpoint.
  */
 export function encodeFor(
   { upstream, clock }: Pick<AttemptParts, "upstream" | "clock">,
@@ -81,12 +84,15 @@ export function encodeFor(
   { provider, config }: Pick<LevelKey, "provider" | "config">,
   request: ModelRequest,
   input: Pick<EncodeInput, "model" | "headers" | "id" | "promptTokens">,
-): ProviderExchange | { readonly refusal: Refusal } {
+): Encoded | Promise<Encoded> {
   const { model, headers, id, promptTokens } = input;
   const codec = codecFor(endpoint, { provider, config }, model);
   if (codec === null) throw new Error("a key was chosen that does not serve the path");
   const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
-  return codec.open(request, { model, naming, headers, id, now: clock.wall(), promptTokens });
+  const asking = { model, naming, headers, id, now: clock.wall(), promptTokens };
+  const elsewhere = encodedElsewhere(codec, { provider, config }, request, asking);
+  if (elsewhere === null) return codec.open(request, asking);
+  return elsewhere.then((encoded) => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded)));
 }
 
 /**

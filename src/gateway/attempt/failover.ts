@@ -18,7 +18,7 @@ import type { RouteCandidate } from "../routing/route.ts";
 import { restrictToKey } from "../stored-objects/key-pin.ts";
 import { type AttemptParts, attempt, encodeFor } from "./attempt.ts";
 import { FailoverWalk, type Move, type Visit } from "./failover-walk.ts";
-import type { KeyChooser, Wish } from "./key-chooser.ts";
+import type { Choice, KeyChooser, Wish } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
 
 /** The services of failover. */
@@ -138,7 +138,8 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     const { lifetime } = this.context;
     await lifetime.sleep(Math.max(0, until - this.parts.clock.mono()));
     if (lifetime.ended !== null || !(await retakeHold(this.parts, this.context, candidate))) return null;
-    const exchange = this.encode(candidate, key);
+    const encoding = this.encode(candidate, key);
+    const exchange = encoding instanceof Promise ? await encoding : encoding;
     if (exchange === null) return null;
     const visit = await this.tryKey(candidate, { key, exchange }, this.viewOf(candidate));
     return typeof visit === "object" ? visit.answer : null;
@@ -163,8 +164,22 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
       const { key, probe } = choice;
       const exchange = this.encode(candidate, key);
       if (exchange === null) continue;
+      if (exchange instanceof Promise) return this.openLater(candidate, view, { choice, exchange }, probing);
       return probe ? this.probe(candidate, view, { key, exchange }, probing) : { key, exchange };
     }
+  }
+
+  /** Does the same for a request that a worker encodes. */
+  private async openLater(
+    candidate: RouteCandidate,
+    view: LevelView,
+    { choice, exchange }: { readonly choice: Choice; readonly exchange: Promise<ProviderExchange | null> },
+    probing: ReadonlySet<ProviderKeyId>,
+  ): Promise<Opening | null> {
+    const encoded = await exchange;
+    if (encoded === null) return this.openingAt(candidate, view, probing);
+    const found = { key: choice.key, exchange: encoded };
+    return choice.probe ? this.probe(candidate, view, found, probing) : found;
   }
 
   /** Returns the opening if this node may probe its key, otherwise one with another key. */
@@ -181,11 +196,20 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
   }
 
   /** Encodes the request for the key. Returns null when it cannot be translated, which narrows the walk. */
-  private encode({ model }: RouteCandidate, key: LevelKey): ProviderExchange | null {
-    const { endpoint, request, forwardedHeaders: headers, id, streamShape, size } = this.context;
+  private encode(
+    { model }: RouteCandidate,
+    key: LevelKey,
+  ): ProviderExchange | null | Promise<ProviderExchange | null> {
+    const { endpoint, request, forwardedHeaders: headers, id, size } = this.context;
     const { promptTokens } = size;
     const encoded = encodeFor(this.parts, endpoint, key, request, { model, headers, id, promptTokens });
-    if (!("refusal" in encoded)) return withStreamShape(encoded, streamShape, promptTokens);
+    return encoded instanceof Promise ? encoded.then((found) => this.shaped(found)) : this.shaped(encoded);
+  }
+
+  /** Returns the exchange in the shape that the client asked for, or null for a refusal, which narrows the walk. */
+  private shaped(encoded: ProviderExchange | { readonly refusal: Refusal }): ProviderExchange | null {
+    const { streamShape, size } = this.context;
+    if (!("refusal" in encoded)) return withStreamShape(encoded, streamShape, size.promptTokens);
     this.narrow(encoded.refusal);
     return null;
   }

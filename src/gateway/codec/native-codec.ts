@@ -4,6 +4,7 @@
 import type {
   Dialect,
   ModelAlias,
+  ModelNaming,
   ModelRequest,
   StreamMachine,
   StreamOptions,
@@ -16,8 +17,15 @@ import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { apiStylesOf, type ProviderTarget, speaksResponses } from "./key-formats.ts";
-import type { EncodedRequest, EncodeInput, ProviderCodec, ProviderExchange } from "./provider-codec.ts";
-import { translated } from "./translated-codec.ts";
+import type {
+  EncodedBody,
+  EncodedRequest,
+  EncodeInput,
+  ExchangeOrigin,
+  ProviderCodec,
+  ProviderExchange,
+} from "./provider-codec.ts";
+import { translated, translatedCodec } from "./translated-codec.ts";
 
 /**
  * Returns the codec of an endpoint for a key and model, or null when the key accepts no style into which the
@@ -31,6 +39,20 @@ export function codecFor(
   const styles = apiStylesOf(key, model);
   if (!styles.has(endpoint.dialect.name)) return translated(endpoint, key);
   return endpoint.path === "/v1/responses" && !speaksResponses(key) ? null : nativeCodec(endpoint);
+}
+
+/**
+ * Returns the exchange of a request that was sent, opened again to read its answer. It has no body. The request's
+ * payload is not read.
+ */
+export function reopened(
+  endpoint: GatewayEndpoint,
+  { translates, request, input, toolNames }: ExchangeOrigin,
+): ProviderExchange {
+  const codec = translates ? translatedCodec(endpoint, "") : nativeCodec(endpoint);
+  const exchange = codec?.open(request, input, { body: "", toolNames });
+  if (exchange === undefined || "refusal" in exchange) throw new Error("an exchange cannot be opened again");
+  return exchange;
 }
 
 /** Read for every key of every request. */
@@ -53,7 +75,16 @@ const createNativeCodec = (endpoint: GatewayEndpoint): ProviderCodec => ({
   path: endpoint.path,
   usage: endpoint.dialect.usage,
   translates: false,
-  open: (request, input) => new NativeExchange(endpoint, request, input),
+  encode: (request, { naming }) => encodedNatively(endpoint, request, naming),
+  open: (request, input, encoded) =>
+    new NativeExchange(endpoint, request, input, encoded ?? encodedNatively(endpoint, request, input.naming)),
+});
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+const encodedNatively = ({ dialect }: GatewayEndpoint, request: ModelRequest, naming: ModelNaming) => ({
+  body: dialect.upstreamBody(request, naming),
+  toolNames: NO_NAMES,
 });
 
 /** A request in the client's own style, with only the necessary changes. */
@@ -67,8 +98,10 @@ class NativeExchange implements ProviderExchange {
   constructor(
     { path, dialect }: GatewayEndpoint,
     private readonly request: ModelRequest,
-    { model, naming, headers }: EncodeInput,
+    private readonly input: EncodeInput,
+    private readonly encoded: EncodedBody,
   ) {
+    const { model, naming, headers } = input;
     this.path = path;
     this.dialect = dialect;
     this.alias = aliasOf(naming, model);
@@ -76,7 +109,12 @@ class NativeExchange implements ProviderExchange {
     const foreign = FOREIGN_HEADERS[dialect.name];
     const kept = Object.entries(headers).filter(([name]) => !foreign.has(name));
     const sent = { ...Object.fromEntries(kept), "content-type": request.payload.contentType };
-    this.outgoing = { method: "POST", body: dialect.upstreamBody(request, naming), headers: sent };
+    this.outgoing = { method: "POST", body: encoded.body, headers: sent };
+  }
+
+  get origin(): ExchangeOrigin {
+    const { path, request, input, encoded } = this;
+    return { path, translates: false, request, input, toolNames: encoded.toolNames };
   }
 
   get usage(): UsageDialect {

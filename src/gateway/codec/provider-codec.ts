@@ -11,6 +11,7 @@ import type {
   WholeBody,
 } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
+import type { Renamed } from "../../dialect/translate/translation.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 
@@ -38,6 +39,23 @@ export interface EncodeInput {
   readonly promptTokens: number;
 }
 
+/** The body of a request for one provider. */
+export interface EncodedBody {
+  readonly body: string | Uint8Array;
+  /** The client's tool names that were changed, by the names that were sent. */
+  readonly toolNames: Renamed;
+}
+
+/** All that an exchange was opened with, so that another thread can open it again to read its answer. */
+export interface ExchangeOrigin {
+  /** The client's path. */
+  readonly path: string;
+  readonly translates: boolean;
+  readonly request: ModelRequest;
+  readonly input: EncodeInput;
+  readonly toolNames: Renamed;
+}
+
 /** Encodes the requests of one endpoint for a provider key. */
 export interface ProviderCodec {
   /** The provider's path, written as one of the gateway's paths. */
@@ -46,13 +64,27 @@ export interface ProviderCodec {
   readonly usage: UsageDialect;
   /** Whether request and answer are translated into another style. */
   readonly translates: boolean;
-  /** Encodes the request for one attempt, or returns why it cannot be translated. */
-  open(request: ModelRequest, asking: EncodeInput): ProviderExchange | { readonly refusal: Refusal };
+  /** Returns the body for the provider, or why it cannot be translated. */
+  encode(
+    request: ModelRequest,
+    asking: EncodeInput,
+  ): (EncodedBody & { readonly toolNames: ReadonlyMap<string, string> }) | { readonly refusal: Refusal };
+  /**
+   * Encodes the request for one attempt, or returns why it cannot be translated. `encoded` is its body where that is
+   * encoded already.
+   */
+  open(
+    request: ModelRequest,
+    asking: EncodeInput,
+    encoded?: EncodedBody,
+  ): ProviderExchange | { readonly refusal: Refusal };
 }
 
 /** One encoded request with the decoders of its answer. */
 export interface ProviderExchange extends Pick<ProviderCodec, "path" | "usage"> {
   readonly outgoing: EncodedRequest;
+  /** Undefined where the answer is small, as that of a stored response. */
+  readonly origin?: ExchangeOrigin | undefined;
   /** The model's name in the encoded request. */
   readonly sentModel: string;
   /** Decodes a whole answer. */

@@ -51,6 +51,10 @@ class ShapedExchange implements ProviderExchange {
     this.closing = inner.closing;
   }
 
+  get origin(): ProviderExchange["origin"] {
+    return this.inner.origin;
+  }
+
   readAnswer(answered: WholeBody): WholeAnswer {
     return this.inner.readAnswer(answered);
   }

@@ -33,7 +33,14 @@ import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderTarget } from "./key-formats.ts";
-import type { EncodedRequest, EncodeInput, ProviderCodec, ProviderExchange } from "./provider-codec.ts";
+import type {
+  EncodedBody,
+  EncodedRequest,
+  EncodeInput,
+  ExchangeOrigin,
+  ProviderCodec,
+  ProviderExchange,
+} from "./provider-codec.ts";
 
 /** The translation of one client style into the other one. */
 interface Translation {
@@ -86,31 +93,50 @@ const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translati
 const known = new WeakMap<ProviderTarget, Map<string, ProviderCodec>>();
 
 /** Returns the codec for a key of the other style, or null when the endpoint has no translation. */
-export function translated({ path, dialect }: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
-  const translation = TRANSLATIONS.get(path);
-  if (translation === undefined) return null;
+export function translated(endpoint: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
+  const { path } = endpoint;
+  if (!TRANSLATIONS.has(path)) return null;
   const codecs = known.get(key) ?? new Map<string, ProviderCodec>();
   if (codecs.size === 0) known.set(key, codecs);
-  const codec = codecs.get(path) ?? createTranslatedCodec(translation, dialect, hostOf(key));
+  const codec = codecs.get(path) ?? translatedCodec(endpoint, hostOf(key))!;
   codecs.set(path, codec);
   return codec;
 }
 
+/** Returns the codec for a provider's host, or null when the endpoint has no translation. */
+export function translatedCodec({ path, dialect }: GatewayEndpoint, host: string): ProviderCodec | null {
+  const translation = TRANSLATIONS.get(path);
+  return translation === undefined ? null : createTranslatedCodec(translation, path, dialect, host);
+}
+
 const hostOf = ({ provider }: ProviderTarget): string => URL.parse(provider)?.hostname ?? "";
 
-const createTranslatedCodec = (translation: Translation, client: Dialect, host: string): ProviderCodec => ({
-  path: translation.path,
-  usage: translation.provider.usage,
-  translates: true,
-  open(request, input) {
-    const { model, naming } = input;
+function createTranslatedCodec(
+  translation: Translation,
+  clientPath: string,
+  client: Dialect,
+  host: string,
+): ProviderCodec {
+  const encode: ProviderCodec["encode"] = (request, { model, naming }) => {
     const facts = { ...modelFacts(model, host), name: naming.model ?? model };
     const sent = translation.request(request.payload.whole() as Json, facts);
-    if (sent.ok) return new TranslatedExchange(translation, client, request, input, sent);
+    if (sent.ok) return { body: JSON.stringify(named(sent.body, naming)), toolNames: sent.toolNames };
     const { code, message } = sent.refusal;
     return { refusal: { code, message: `${message}.` } };
-  },
-});
+  };
+  return {
+    path: translation.path,
+    usage: translation.provider.usage,
+    translates: true,
+    encode,
+    open(request, input, encoded) {
+      const sent = encoded ?? encode(request, input);
+      return "refusal" in sent
+        ? sent
+        : new TranslatedExchange(translation, clientPath, client, request, input, sent);
+    },
+  };
+}
 
 /** A request in the other style, with the translation of its answer. */
 class TranslatedExchange implements ProviderExchange {
@@ -120,15 +146,21 @@ class TranslatedExchange implements ProviderExchange {
 
   constructor(
     private readonly translation: Translation,
+    private readonly clientPath: string,
     private readonly client: Dialect,
     private readonly request: ModelRequest,
-    { model, naming, id, now, promptTokens }: EncodeInput,
-    sent: Extract<TranslatedRequest, { ok: true }>,
+    private readonly input: EncodeInput,
+    { body, toolNames }: EncodedBody,
   ) {
-    this.context = { id, model, toolNames: sent.toolNames, now, promptTokens };
+    const { model, naming, id, now, promptTokens } = input;
+    this.context = { id, model, toolNames, now, promptTokens };
     this.sentModel = naming.model ?? model;
-    const body = JSON.stringify(named(sent.body, naming));
     this.outgoing = { method: "POST", body, headers: translation.headers };
+  }
+
+  get origin(): ExchangeOrigin {
+    const { clientPath: path, request, input, context } = this;
+    return { path, translates: true, request, input, toolNames: context.toolNames };
   }
 
   get path(): string {

@@ -41,6 +41,7 @@ import type { Log } from "../../base/log.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import type { Store } from "../../store/store.ts";
 import type { SecretVault } from "../../upstream/secret-vault.ts";
+import { hashPrefixOf } from "../endpoints.ts";
 
 /** A whole answer as the client received it. */
 export interface KeptResponse {
@@ -114,8 +115,7 @@ export function createIdempotencyRecords(parts: {
   return {
     hashes(path, clientKey, body) {
       if (!/^[\x20-\x7e]{1,255}$/.test(clientKey)) throw new RefusedError(NOT_A_KEY);
-      // No path contains a line break, so the hashed text is unambiguous.
-      return { key: sha256(clientKey), body: body.hash(`${path}\n`) };
+      return { key: sha256(clientKey), body: body.hash(hashPrefixOf(path)) };
     },
     async find(account, { key, body }) {
       const [commit] = await store.commitsByDedupId(idempotencyDedupId(account, key), 1);

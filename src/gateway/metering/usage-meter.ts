@@ -54,8 +54,8 @@ export interface MeterInput {
   readonly measured: NonTokenUsage;
   /** The provider ended the answer normally. */
   readonly complete: boolean;
-  /** Returns the prompt's texts, for counting. */
-  readonly prompt: () => readonly string[];
+  /** Returns the prompt's texts, for counting, or the count of a prompt whose texts are on another thread. */
+  readonly prompt: () => readonly string[] | Promise<number>;
   /** The number of prompt tokens if the client sent token ids; null when it sent texts. */
   readonly promptTokens: number | null;
 }
@@ -271,8 +271,11 @@ const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Used | Promise<Used
   calls: (seen) => TOKENS.prompt(seen),
 };
 
-const promptCount = async ({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> =>
-  promptTokens ?? counter.count(prompt());
+async function promptCount({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> {
+  if (promptTokens !== null) return promptTokens;
+  const found = prompt();
+  return found instanceof Promise ? found : counter.count(found);
+}
 
 /** Returns the tokens of everything generated, extrapolated when the texts are a sample. */
 async function outputCount({ texts, chars = 0 }: MeterInput, counter: TokenCounter): Promise<number> {

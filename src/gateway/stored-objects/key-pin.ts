@@ -53,7 +53,7 @@ async function findKeyPin(
   const ids = [...named.keys()];
   const param = named.get(ids[0]!)!;
   if (ids.length > REFERENCES_MAX) {
-    const message = `A request may refer to ${REFERENCES_MAX} objects, not to ${ids.length}.`;
+    const message = `A request may refer to at most ${REFERENCES_MAX} objects.`;
     throw new RefusedError({ code: "invalid_parameter", message });
   }
   const found = await objects.find(account, ids);

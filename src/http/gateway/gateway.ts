@@ -9,12 +9,12 @@ import { readPayload } from "../../gateway/body.ts";
 import type { BodySource, GatewayCall, Outcome } from "../../gateway/call.ts";
 import type { ApiStyle } from "../../gateway/codec/key-formats.ts";
 import { GATEWAY_ENDPOINTS, type GatewayEndpoint } from "../../gateway/endpoints.ts";
+import type { LargeBodies } from "../../gateway/large-body/worker-pool.ts";
 import type { Gateway } from "../../gateway/request.ts";
 import type { StoredResponse, StoredResponseRequest } from "../../gateway/stored-response.ts";
 import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "../errors.ts";
 import type { ListenerParts } from "../management.ts";
 import type { Metrics } from "../operations/health.ts";
-import { parseJsonBody } from "../request-body.ts";
 import {
   apiKeyOf,
   clientIpOf,
@@ -32,6 +32,7 @@ export interface ForwardingParts extends Pick<ListenerParts, "listener"> {
   readonly gateway: Gateway;
   readonly recall: StoredResponse;
   readonly metrics: Metrics;
+  readonly largeBodies: LargeBodies;
   readonly random: Random;
   readonly log: Log;
   readonly maxBodyBytes: number;
@@ -125,8 +126,9 @@ class HttpCall implements GatewayCall {
   }
 
   payload(): ReturnType<GatewayCall["payload"]> {
-    const { takes } = this.endpoint;
-    return readPayload(this.request, { takes, most: this.parts.maxBodyBytes, parse: parseJsonBody });
+    const { path, takes } = this.endpoint;
+    const { maxBodyBytes: most, largeBodies: large } = this.parts;
+    return readPayload(this.request, { path, takes, most, large });
   }
 }
 

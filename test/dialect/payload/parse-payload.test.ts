@@ -1,4 +1,4 @@
-// A body becomes the payload that its content type and its size ask for.
+// A small body becomes the payload that its content type asks for.
 
 import { expect, test } from "bun:test";
 import { payloadOf } from "../../../src/dialect/payload/parse-payload.ts";
@@ -16,10 +16,6 @@ function made(text: string, contentType = "application/json") {
 test("small JSON is edited as text, whatever its content type says", () => {
   expect(made('{"model":"m"}')).toBe('{"model":"n"}');
   expect(made('{"model":"m"}', "text/plain")).toBe('{"model":"n"}');
-});
-test("large JSON is edited as bytes", () => {
-  const text = JSON.stringify({ model: "m", x: "some words ".repeat(100_000) });
-  expect(Buffer.from(made(text) as Uint8Array).toString()).toBe(text.replace('"m"', '"n"'));
 });
 test("a form is edited as a form", () => {
   const form = (model: string) =>

@@ -176,7 +176,11 @@ describe("long strings of a body as bytes", () => {
   test("bytes that are no UTF-8 are sent as they were read", () => {
     const body = bytesOf('{"model":"m","x":"?"}');
     body.buffer[body.buffer.indexOf(63)] = 0xff;
-    expect(jsonBytesPayload(body).edited({})).toBe('{"model":"m","x":"\ufffd"}');
+    expect(textOf(jsonBytesPayload(body).edited({}))).toBe('{"model":"m","x":"\ufffd"}');
+  });
+
+  test("a byte order mark is no part of them", () => {
+    expect(textOf(jsonBytesPayload(bytesOf('\ufeff{"model":"m"}')).edited({}))).toBe('{"model":"m"}');
   });
 
   test("an edit without room for it takes a larger buffer", () => {

@@ -1,0 +1,36 @@
+// The worker thread that does the jobs of jobs.ts for worker-pool.ts, one after another. Whatever a body costs, it
+// holds up this thread alone.
+
+import { realClock } from "../../base/clock.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { createCounter } from "../metering/token-counter.ts";
+import { DO, type JobResult, type Jobs } from "./jobs.ts";
+import type { JobMessage, JobReply } from "./worker-pool.ts";
+
+declare const self: Worker;
+
+const counter = createCounter({ clock: realClock() });
+
+async function done<K extends keyof Jobs>({ kind, input }: JobMessage<K>): Promise<JobReply<K>> {
+  try {
+    return { result: await DO[kind](input, counter) };
+  } catch (error) {
+    if (error instanceof RefusedError) return { refusal: error.refusal };
+    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+/** Returns the buffers of a result, which are handed over. */
+function buffersOf({ body, output }: JobResult<keyof Jobs>): ArrayBuffer[] {
+  const views = [body?.buffer];
+  if (typeof output === "object" && "bytes" in output) views.push(output.bytes);
+  if (typeof output === "object" && "client" in output) views.push(output.client);
+  return [...new Set(views.flatMap((view) => (view === undefined ? [] : [view.buffer as ArrayBuffer])))];
+}
+
+self.onmessage = async (message: MessageEvent<JobMessage<keyof Jobs>>) => {
+  const reply = await done(message.data);
+  self.postMessage(reply, "result" in reply ? buffersOf(reply.result) : []);
+  // The value of a large body is a hundred times larger than what a thread needs otherwise.
+  Bun.gc(true);
+};
