@@ -1,6 +1,7 @@
 // Ids of requests that ended lately, so that a message that was sent before the end opens no hold after it. It keeps
 // what is young and what fits; it knows nothing of holds. One Map alone does not do: its first entry is found by
-// passing over all that were deleted before it, thousands of them when an account has many requests.
+// passing over all that were deleted before it, thousands of them when an account has many requests. While they are few
+// there is no Map, which would take twice the memory of the ids.
 
 /**
  * Milliseconds for which an ended request is remembered; messages sent before its end arrive much sooner, or
@@ -10,12 +11,14 @@ const ENDED_MS = 60_000;
 const ENDED_MAX = 10_000;
 /** Forgotten places at the front of the list that are removed together. */
 const GONE_MAX = 1_024;
+/** The length of the list up to which an id is found by scanning it. */
+const SCANNED_MAX = 32;
 
 /** The requests of one account that ended lately. */
 export class EndedRequests {
-  /** The place of each id in the list, counted from the first id ever added. */
-  private readonly places = new Map<string, number>();
-  /** Ids and the ms of their ends, oldest first. An id that was added again also has an earlier place, which is void. */
+  /** The place of each id in the list, counted from the first id ever added; null while they are few. */
+  private places: Map<string, number> | null = null;
+  /** Ids and the ms of their ends, oldest first. An id that was added again may have an earlier place, which is void. */
   private ids: string[] = [];
   private endedAt: number[] = [];
   /** The number of places that were removed, and of those at the front of the list that are still to be. */
@@ -23,39 +26,69 @@ export class EndedRequests {
   private gone = 0;
 
   get size(): number {
-    return this.places.size;
+    return this.places === null ? this.ids.length : this.places.size;
   }
 
   has(id: string): boolean {
-    return this.places.has(id);
+    return this.places === null ? this.ids.includes(id) : this.places.has(id);
   }
 
   /** Returns the ids, oldest first. */
   all(): readonly string[] {
-    return this.ids.filter((id, i) => this.isAt(id, i));
+    const { places, removed } = this;
+    return places === null ? this.ids : this.ids.filter((id, i) => places.get(id) === removed + i);
   }
 
   /** Adds an id whose request ended at `now`, wall-clock ms, or moves it to the end. Drops the oldest. */
   add(id: string, now: number): void {
-    this.places.set(id, this.removed + this.ids.length);
+    if (this.places === null) this.removeFew(id);
+    else this.places.set(id, this.removed + this.ids.length);
     this.ids.push(id);
     this.endedAt.push(now);
     this.forget(now);
+    if (this.places === null && this.ids.length > SCANNED_MAX) {
+      this.places = new Map(this.ids.map((one, i) => [one, i]));
+    }
   }
 
   /** Drops the ids of requests that ended too long before `now`, or are too many. */
   forget(now: number): void {
-    for (; this.gone < this.ids.length; this.gone++) {
-      const oldest = this.ids[this.gone]!;
-      if (!this.isAt(oldest, this.gone)) continue;
-      if (this.places.size <= ENDED_MAX && this.endedAt[this.gone]! > now - ENDED_MS) break;
-      this.places.delete(oldest);
-    }
-    if (this.gone >= GONE_MAX) this.removeGone();
+    if (this.places === null) this.forgetFew(now);
+    else this.forgetMany(this.places, now);
   }
 
-  private isAt(id: string, i: number): boolean {
-    return this.places.get(id) === this.removed + i;
+  private removeFew(id: string): void {
+    const i = this.ids.indexOf(id);
+    if (i < 0) return;
+    this.ids.splice(i, 1);
+    this.endedAt.splice(i, 1);
+  }
+
+  private forgetFew(now: number): void {
+    let old = 0;
+    while (old < this.ids.length && this.endedAt[old]! <= now - ENDED_MS) old++;
+    if (old === 0) return;
+    this.ids.splice(0, old);
+    this.endedAt.splice(0, old);
+  }
+
+  private forgetMany(places: Map<string, number>, now: number): void {
+    for (; this.gone < this.ids.length; this.gone++) {
+      const oldest = this.ids[this.gone]!;
+      if (places.get(oldest) !== this.removed + this.gone) continue;
+      if (places.size <= ENDED_MAX && this.endedAt[this.gone]! > now - ENDED_MS) break;
+      places.delete(oldest);
+    }
+    if (places.size === 0) this.restart();
+    else if (this.gone >= GONE_MAX) this.removeGone();
+  }
+
+  private restart(): void {
+    this.places = null;
+    this.ids = [];
+    this.endedAt = [];
+    this.removed = 0;
+    this.gone = 0;
   }
 
   private removeGone(): void {

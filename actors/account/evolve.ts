@@ -3,6 +3,7 @@
 // book balance of every line.
 
 import { assert } from "../../src/base/errors.ts";
+import { SmallMap } from "../../src/base/small-map.ts";
 import { bookBalance, expire, grant, pay, spend } from "../credit.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, emptyWindows, isEmpty, type RateWindows } from "../rate-window.ts";
@@ -125,7 +126,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
   state.creditUsed = tally(state.creditUsed, charge.cost);
   const month = monthOf(at);
   const day = dayOf(at);
-  if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new Map() };
+  if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new SmallMap() };
   state.month.cost = plus(state.month.cost, charge.cost);
   addCharge(bounded(state.month.models, charge.model, noChargeTotals), charge);
   state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
@@ -133,7 +134,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
 
   let models = state.usage.get(day);
   if (models === undefined) {
-    models = new Map();
+    models = new SmallMap();
     state.usage.set(day, models);
   }
   addCharge(bounded(models, charge.model, noChargeTotals), charge);
@@ -161,7 +162,7 @@ function countRequest(state: Account, request: Counted, at: number, tokens: numb
  * Returns a model's windows, creating them if missing. At the bound, empty windows of other models are
  * removed first.
  */
-export function modelWindows(map: Map<string, RateWindows>, model: string, now: number): RateWindows {
+export function modelWindows(map: SmallMap<string, RateWindows>, model: string, now: number): RateWindows {
   if (!map.has(model) && map.size >= MODELS_MAX) {
     for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
   }
@@ -170,11 +171,11 @@ export function modelWindows(map: Map<string, RateWindows>, model: string, now: 
 
 /** Returns the windows that count a model's requests, or undefined if there were none. */
 export const findModelWindows = (
-  map: ReadonlyMap<string, RateWindows>,
+  map: SmallMap<string, RateWindows>,
   model: string,
 ): RateWindows | undefined => map.get(model) ?? (map.size < MODELS_MAX ? undefined : map.get(OTHER_MODELS));
 
-function bounded<T>(map: Map<string, T>, name: string, make: () => T): T {
+function bounded<T>(map: SmallMap<string, T>, name: string, make: () => T): T {
   const key = map.has(name) || map.size < MODELS_MAX ? name : OTHER_MODELS;
   let value = map.get(key);
   if (value === undefined) {

@@ -2,6 +2,7 @@
 // `volatile` (holds and memories of recent requests) is rebuilt from traffic; everything else is a fold of
 // the ledger, which only `evolve` writes.
 
+import { SmallMap } from "../../src/base/small-map.ts";
 import { type Credit, noCredit } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
@@ -66,37 +67,37 @@ export interface Account {
   minted: Nano;
   children: number;
   /** Pending outgoing transfers by id. */
-  owing: Map<string, Transfer>;
+  owing: SmallMap<string, Transfer>;
   /** Ids of incoming transfers that were refused for a reason that may pass, oldest first. */
   declined: readonly string[];
   /** Null while the account is open. */
   closing: Closing | null;
   move: AccountMove | null;
   /** Pending notices to former parents, by the id of the notice. */
-  leaving: Map<string, ChildRemoval>;
+  leaving: SmallMap<string, ChildRemoval>;
   quota: QuotaRequest;
   /** Alerts by month; a sent one is kept until the next alert. */
-  alerts: Map<string, SoftLimitAlert>;
+  alerts: SmallMap<string, SoftLimitAlert>;
   /** The newest month with charges, by model. */
-  month: { key: string; cost: Nano; models: Map<string, ChargeTotals> };
+  month: { key: string; cost: Nano; models: SmallMap<string, ChargeTotals> };
   day: { key: string; cost: Nano };
   windows: RateWindows;
-  modelWindows: Map<string, RateWindows>;
+  modelWindows: SmallMap<string, RateWindows>;
   /** Charges by day, then model; only days that are not yet materialized, and the newest day. */
-  usage: Map<string, Map<string, ChargeTotals>>;
+  usage: SmallMap<string, SmallMap<string, ChargeTotals>>;
   volatile: Volatile;
 }
 
 /** State that is lost with the activation. */
 export interface Volatile {
-  holds: Map<string, Hold>;
+  holds: SmallMap<string, Hold>;
   heldCost: Nano;
   /** No hold expires before this time (wall-clock ms). */
   nextExpiry: number;
   /** Holds that expired since the activation was loaded; zero in normal operation. */
   holdsExpired: number;
   windows: RateWindows;
-  modelWindows: Map<string, RateWindows>;
+  modelWindows: SmallMap<string, RateWindows>;
   /** Requests that their client aborted before any content, to bound free aborts. */
   aborts: RateWindows;
   /** See `rememberEnded`. */
@@ -104,7 +105,7 @@ export interface Volatile {
   /** Requests whose orphaned holds were released, oldest first: see orphaned-holds.ts. */
   abandoned: Set<string>;
   /** Recently charged requests by Idempotency-Key, oldest first: see `rememberCharged`. */
-  charged: Map<string, { readonly id: string; readonly body: string; readonly at: number }>;
+  charged: SmallMap<string, { readonly id: string; readonly body: string; readonly at: number }>;
   /** What `materialize` must write next; also the two fields below. */
   profileDirty: boolean;
   daysDirty: Set<string>;
@@ -113,16 +114,16 @@ export interface Volatile {
 
 /** Returns the volatile state of an activation that has decided nothing. */
 export const freshVolatile = (): Volatile => ({
-  holds: new Map(),
+  holds: new SmallMap(),
   heldCost: ZERO,
   nextExpiry: Number.POSITIVE_INFINITY,
   holdsExpired: 0,
   windows: emptyWindows(),
-  modelWindows: new Map(),
+  modelWindows: new SmallMap(),
   aborts: emptyWindows(),
   ended: new EndedRequests(),
   abandoned: new Set(),
-  charged: new Map(),
+  charged: new SmallMap(),
   profileDirty: false,
   daysDirty: new Set(),
   alertsDirty: new Set(),
@@ -140,18 +141,18 @@ export const emptyAccount = (id: AccountId): Account => ({
   chargeAmount: ZERO,
   minted: ZERO,
   children: 0,
-  owing: new Map(),
+  owing: new SmallMap(),
   declined: [],
   closing: null,
   move: null,
-  leaving: new Map(),
+  leaving: new SmallMap(),
   quota: NO_QUOTA_REQUEST,
-  alerts: new Map(),
-  month: { key: "", cost: ZERO, models: new Map() },
+  alerts: new SmallMap(),
+  month: { key: "", cost: ZERO, models: new SmallMap() },
   day: { key: "", cost: ZERO },
   windows: emptyWindows(),
-  modelWindows: new Map(),
-  usage: new Map(),
+  modelWindows: new SmallMap(),
+  usage: new SmallMap(),
   volatile: freshVolatile(),
 });
 

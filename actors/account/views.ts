@@ -2,6 +2,7 @@
 // snapshot form. Everything is derived from the state; durable state must not change here, except that
 // materialized days are dropped.
 
+import { SmallMap } from "../../src/base/small-map.ts";
 import type { Document, Publication } from "../../src/runtime/actor.ts";
 import { balanceAt, bookBalance, nextExpiry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
@@ -53,8 +54,8 @@ export function record(state: Account, now: number): AccountRecord | null {
     chargeAmount: state.chargeAmount,
     credits: state.credit.entries.filter((entry) => entry.expiresAt > now),
     children: state.children,
-    today: Object.fromEntries(structuredClone(today ?? new Map())),
-    month: state.month.key === monthOf(now) ? Object.fromEntries(structuredClone(state.month.models)) : {},
+    today: today === undefined ? {} : copied(today),
+    month: state.month.key === monthOf(now) ? copied(state.month.models) : {},
     spentToday: spentOnDay(state, now),
     spentThisMonth: spentInMonth(state, now),
   };
@@ -100,18 +101,21 @@ export function materialize(state: Account): Document[] {
     documents.push({
       table: "usage",
       id: `${state.id}/${day}`,
-      body: { account: state.id, dna: profile.dna, day, models: Object.fromEntries(structuredClone(models)) },
+      body: { account: state.id, dna: profile.dna, day, models: copied(models) },
     });
   }
   const newest = [...state.usage.keys()].sort().at(-1);
   for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
-  volatile.daysDirty.clear();
+  volatile.daysDirty = new Set();
   documents.push(...alertDocuments(state, profile));
   // The account's document is written last, so that everything it sums up is already there.
   if (volatile.profileDirty) documents.push(accountDocument(state, profile));
   volatile.profileDirty = false;
   return documents;
 }
+
+const copied = (models: SmallMap<string, ChargeTotals>): Record<string, ChargeTotals> =>
+  Object.fromEntries([...models].map(([model, totals]) => [model, { ...totals }]));
 
 /** The field `closed` by which lists filter: 0 is open, 1 closing, 2 closed. */
 const CLOSED = { open: 0, closing: 1, emptied: 1, closed: 2 } as const satisfies Record<
@@ -212,14 +216,14 @@ export function thaw(id: string, frozen: unknown): Account {
     move: from.move,
     leaving: byId(from.leaving),
     quota: from.quota,
-    alerts: new Map(from.alerts.map((alert) => [alert.month, alert])),
-    month: { ...from.month, models: new Map(from.month.models) },
+    alerts: new SmallMap(from.alerts.map((alert) => [alert.month, alert])),
+    month: { ...from.month, models: new SmallMap(from.month.models) },
     day: from.day,
     windows: thawWindows(from.windows),
-    modelWindows: new Map(from.modelWindows.map(([model, windows]) => [model, thawWindows(windows)])),
-    usage: new Map(from.usage.map(([day, models]) => [day, new Map(models)])),
+    modelWindows: new SmallMap(from.modelWindows.map(([model, windows]) => [model, thawWindows(windows)])),
+    usage: new SmallMap(from.usage.map(([day, models]) => [day, new SmallMap(models)])),
   };
 }
 
-const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<string, T> =>
-  new Map(items.map((item) => [item.id, item]));
+const byId = <T extends { readonly id: string }>(items: readonly T[]): SmallMap<string, T> =>
+  new SmallMap(items.map((item) => [item.id, item]));

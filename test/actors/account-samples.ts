@@ -12,6 +12,15 @@ import { NO_LIMITS } from "../../actors/rate-window.ts";
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, EffectDone } from "../../src/runtime/actor.ts";
 
+/** Returns a deep copy whose objects keep their methods, which `structuredClone` takes from them. */
+export function copyOf<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Map || value instanceof Set) return structuredClone(value);
+  const copy: object = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value));
+  for (const [name, field] of Object.entries(value)) Object.assign(copy, { [name]: copyOf(field) });
+  return copy as T;
+}
+
 export const NOON = Date.UTC(2026, 0, 15, 12);
 export const DAY = 86_400_000;
 export const usd = (dollars: number): Nano => fromUsd(dollars)!;

@@ -2,6 +2,7 @@
 // a dedup id is remembered durably for 15 minutes, in its commit and in snapshots. One with a dedup id
 // (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever.
 
+import { SmallMap } from "../../base/small-map.ts";
 import type { Reply } from "../actor.ts";
 
 /** A command that was executed. A busy account has tens of thousands of them, so equal empty replies share one object. */
@@ -28,7 +29,8 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
 /**
- * The executed commands of one actor. `dedupMs` and `recentMs` are the windows (ms) of commands without and
+ * The executed commands of one actor. Its maps are in the order of insertion and neither time decreases, so the
+ * oldest entries come first. `dedupMs` and `recentMs` are the windows (ms) of commands without and
  * with a dedup id.
  */
 export class DedupTable {
@@ -82,7 +84,7 @@ export class DedupTable {
  */
 class CommandQueue {
   /** Null while there is none, as in most actors at most times. */
-  private byId: Map<string, ExecutedCommand> | null = null;
+  private byId: SmallMap<string, ExecutedCommand> | null = null;
   private first: ExecutedCommand | null = null;
   private last: ExecutedCommand | null = null;
 
@@ -93,7 +95,7 @@ class CommandQueue {
   /** Adds a command at the end. */
   add(id: string, reply: Reply, at: number): ExecutedCommand {
     const added: ExecutedCommand = { id, reply: isNothing(reply) ? NOTHING : reply, at, next: null };
-    this.byId ??= new Map();
+    this.byId ??= new SmallMap();
     this.byId.set(id, added);
     if (this.last === null) this.first = added;
     else this.last.next = added;

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from "../../../actors/account/admit.ts";
 import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
-import { admitInput, DAY, type Living, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
+import { admitInput, copyOf, DAY, type Living, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
 
@@ -46,7 +46,7 @@ describe("a preview", () => {
 
   test("changes nothing, however often it is asked", () => {
     const one = living({ profile: { limits: limits({ rpm: 1, tpm: 100 }) } });
-    const before = structuredClone(one.state);
+    const before = copyOf(one.state);
     for (let i = 0; i < 3; i++) expect(previewOf(one).refusal).toBeNull();
     expect(one.state).toEqual(before);
     expect(one.admitted()).toMatchObject({ cost: usd(1) });

@@ -5,11 +5,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
 import type { Admitted } from "../../../actors/account/admit.ts";
-import { EndedRequests } from "../../../actors/account/ended-requests.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { counted, NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
-import { type Born, type Living, living, NOON, usd } from "../account-samples.ts";
+import { type Born, copyOf, type Living, living, NOON, usd } from "../account-samples.ts";
 
 const limits = (over: Partial<RateLimits>): RateLimits => ({ ...NO_LIMITS, ...over });
 const OTHER = { model: "n", cost: usd(2), promptCost: usd(0.2), promptTokens: 20, outputTokens: 180 };
@@ -148,7 +147,7 @@ describe("refused for the other model, the old hold stays as it was", () => {
     one.admit();
     one.now += 1_000;
     if (code === "tpm_exceeded") one.admit({ id: "beside", model: "n", cost: usd(0.1), outputTokens: 30 });
-    const before = structuredClone(one.state.volatile);
+    const before = copyOf(one.state.volatile);
     expect(one.admitted({ ...OTHER, ...over })).toBe(code);
     expect(one.state.volatile.holds.get("r1")).toEqual(before.holds.get("r1")!);
     expect(one.state.volatile.heldCost).toBe(before.heldCost);
@@ -310,9 +309,7 @@ describe("however holds move between models", () => {
   /** What a new request would be given if the old hold had never been, and the account counted no requests. */
   function withoutOld(one: Living, id: string, need: object): string | { cost: Nano; tokens: number } {
     const twin: Living = living();
-    twin.state = structuredClone(one.state);
-    // A clone has no methods, and no request that ended matters to the twin's own.
-    Object.assign(twin.state.volatile, { ended: new EndedRequests() });
+    twin.state = copyOf(one.state);
     twin.now = one.now;
     closeHold(twin.state, id, one.now);
     const profile = twin.state.profile!;

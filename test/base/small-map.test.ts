@@ -1,0 +1,50 @@
+// A small map behaves as a Map does, below and above the number of entries that it scans.
+
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { SmallMap } from "../../src/base/small-map.ts";
+
+const step = fc.record({
+  does: fc.constantFrom("set", "set", "set", "delete", "clear"),
+  key: fc.integer({ min: 0, max: 20 }),
+});
+
+test("any steps leave it as they leave a Map", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const small = new SmallMap<number, number>();
+      const map = new Map<number, number>();
+      for (const [at, { does, key }] of steps.entries()) {
+        if (does === "delete") expect(small.delete(key)).toBe(map.delete(key));
+        else if (does === "set") for (const one of [small, map]) one.set(key, at);
+        // Rarely, or it would never be large.
+        else if (key === 0) for (const one of [small, map]) one.clear();
+        expect(small.size).toBe(map.size);
+        expect([...small]).toEqual([...map]);
+        expect([small.has(key), small.get(key)]).toEqual([map.has(key), map.get(key)]);
+      }
+      expect([[...small.keys()], [...small.values()]]).toEqual([[...map.keys()], [...map.values()]]);
+      expect([...new SmallMap(map)]).toEqual([...map]);
+    }),
+  );
+});
+
+test.each([3, 30])("of %i entries the first are deleted while they are old", (entries) => {
+  const map = new SmallMap(Array.from({ length: entries }, (_, i) => [i, i] as const));
+  map.deleteWhile((value) => value < 2 || value === 29);
+  expect(map.keys().next().value).toBe(2);
+  expect([map.size, map.has(29)]).toEqual([entries - 2, entries === 30]);
+  map.deleteWhile(() => true);
+  expect(map).toEqual(new SmallMap());
+});
+
+test.each([3, 30])("entries may be deleted while %i are read", (entries) => {
+  const map = new SmallMap(Array.from({ length: entries }, (_, i) => [i, `v${i}`] as const));
+  const read: number[] = [];
+  for (const [key] of map) {
+    read.push(key);
+    map.delete(key);
+  }
+  expect(read).toEqual(Array.from({ length: entries }, (_, i) => i));
+  expect(map).toEqual(new SmallMap());
+});
