@@ -1,7 +1,7 @@
-// The load generator, a process of its own: keeps N requests under way on as many connections until its time or its number
-// is over, lets every one of them end, and prints what came. `bun bench/load.ts JOB`, the job and the result in JSON.
-// An answer that is not 200, not told to the end, or came by another number of attempts than it should, is an error; it
-// never retries.
+// The load generator, a process of its own: keeps N requests in flight on as many connections until its time or its number
+// is over, lets every one of them end, and prints what came. `bun bench/load.ts` reads the job as JSON from its standard
+// input and prints the result as JSON. An answer is an error when it is not 200, is cut short, or took another number of
+// attempts than it should. It never retries.
 
 import { type Answered, type Connection, connect } from "./connection.ts";
 import { type Ask, bodyText, STYLES, type StyleName } from "./styles.ts";
@@ -12,17 +12,24 @@ export interface Job {
   readonly style: StyleName;
   readonly ask: Ask;
   readonly concurrency: number;
+  /**
+   * Requests a second, evenly spaced, for a load below the most that a server takes. A request that finds no free
+   * connection when it is due starts late, and its time counts from when it was due.
+   */
+  readonly perS?: number;
   readonly most: { readonly ms: number } | { readonly requests: number };
   readonly times: "none" | "whole" | "first_content";
-  /** A 503 with Retry-After is no error: a machine that is busy with something else makes the store slow. */
+  /** Whether a 503 with Retry-After is no error: a machine that is busy with something else makes the store slow. */
   readonly mayRefuse?: boolean;
 }
 
 export interface Target {
   readonly url: string;
-  /** API keys, given to the connections in turn. */
+  /** API keys, each request with the next. */
   readonly keys: readonly string[];
-  /** What x-arbor-attempts must say; any number will do without it. */
+  /** Headers that this target needs besides those of the style. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The value that x-arbor-attempts must have. Without it any value is right. */
   readonly attempts?: number;
 }
 
@@ -33,12 +40,12 @@ export interface Loaded {
   readonly errors: number;
   readonly firstError: string | null;
   readonly ms: number;
-  /** By target, in ms, in the order they came; empty without `times`. */
+  /** By target, in ms, in the order they came. Empty when `times` is "none". */
   readonly times: readonly (readonly number[])[];
 }
 
-const ERRORS_MOST = 100;
-/** After a refusal. */
+const ERRORS_MAX = 100;
+/** How long a connection waits after a refusal. */
 const REST_MS = 100;
 
 async function run(job: Job): Promise<Loaded> {
@@ -48,77 +55,70 @@ async function run(job: Job): Promise<Loaded> {
   let errors = 0;
   let firstError: string | null = null;
   let begun = 0;
+  const requests = job.targets.map((target) => target.keys.map((key) => requestBytes(target, key, job)));
+  const workers = await Promise.all(Array.from({ length: job.concurrency }, () => connectAll(job)));
   const startedAt = performance.now();
-  const { most } = job;
+  const { most, perS } = job;
   const goesOn = () =>
-    errors < ERRORS_MOST &&
+    errors < ERRORS_MAX &&
     ("ms" in most ? performance.now() - startedAt < most.ms : begun < most.requests * job.targets.length);
 
-  async function work(lines: readonly Line[]): Promise<void> {
+  /** Waits until the next request is due. Returns by how many ms it is late. */
+  async function pace(nth: number, perS: number): Promise<number> {
+    const earlyMs = startedAt + (nth * 1_000) / perS - performance.now();
+    if (earlyMs > 0) await Bun.sleep(earlyMs);
+    return Math.max(0, -earlyMs);
+  }
+
+  async function work(connections: readonly Connection[], worker: number): Promise<void> {
     for (let turn = 0; goesOn(); turn++) {
-      begun++;
-      const { target, key, connection, request, attempts } = lines[turn % lines.length]!;
-      const answer = await connection.ask(request);
+      const nth = begun++;
+      const lateMs = perS === undefined ? 0 : await pace(nth, perS);
+      const target = turn % connections.length;
+      const key =
+        (worker + Math.floor(turn / connections.length) * job.concurrency) % requests[target]!.length;
+      const answer = await connections[target]!.ask(requests[target]![key]!);
       if (job.mayRefuse && isRefusal(answer)) {
         refused++;
         await Bun.sleep(REST_MS);
         continue;
       }
-      const wrong = faultOf(answer, job, attempts);
-      if (wrong !== null) {
+      const fault = faultOf(answer, job, job.targets[target]!.attempts);
+      if (fault !== null) {
         errors++;
-        firstError ??= wrong;
+        firstError ??= fault;
         continue;
       }
       answered[target]![key]!++;
       if (job.times !== "none")
-        times[target]!.push(job.times === "whole" ? answer.ms : answer.firstContentMs);
+        times[target]!.push(lateMs + (job.times === "whole" ? answer.ms : answer.firstContentMs));
     }
   }
 
-  const workers = await Promise.all(Array.from({ length: job.concurrency }, (_, nth) => linesOf(job, nth)));
   await Promise.all(
-    workers.map((lines) =>
-      work(lines).catch((error) => {
+    workers.map((connections, worker) =>
+      work(connections, worker).catch((error) => {
         errors++;
         firstError ??= String(error);
       }),
     ),
   );
   const ms = performance.now() - startedAt;
-  for (const { connection } of workers.flat()) connection.close();
+  for (const connection of workers.flat()) connection.close();
   return { answered, refused, errors, firstError, ms, times };
 }
 
-interface Line {
-  readonly target: number;
-  readonly key: number;
-  readonly connection: Connection;
-  readonly request: Buffer;
-  readonly attempts: number | undefined;
-}
+/** Opens the connections of one worker, one to each target. */
+const connectAll = (job: Job): Promise<Connection[]> =>
+  Promise.all(job.targets.map(({ url }) => connect(url, job.times === "first_content")));
 
-/** One worker's connections, one to each target. */
-const linesOf = (job: Job, nth: number): Promise<Line[]> =>
-  Promise.all(
-    job.targets.map(async ({ url, keys, attempts }, target) => {
-      const key = nth % keys.length;
-      return {
-        target,
-        key,
-        connection: await connect(url, job.times === "first_content"),
-        request: requestBytes(url, keys[key]!, job),
-        attempts,
-      };
-    }),
-  );
-
-function requestBytes(url: string, key: string, { style, ask }: Job): Buffer {
+function requestBytes({ url, headers: more = {} }: Target, key: string, { style, ask }: Job): Buffer {
   const { path, headers } = STYLES[style];
   const body = bodyText(style, ask);
   const head = Object.entries({
     host: new URL(url).host,
     ...headers(key),
+    ...more,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
   });
@@ -138,4 +138,4 @@ function faultOf({ status, bytes }: Answered, job: Job, attempts: number | undef
   return `not ${attempts} attempts:\n${bytes.toString("utf8", 0, 1_000)}`;
 }
 
-if (import.meta.main) console.log(JSON.stringify(await run(JSON.parse(process.argv[2]!) as Job)));
+if (import.meta.main) console.log(JSON.stringify(await run((await Bun.stdin.json()) as Job)));
