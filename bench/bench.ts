@@ -5,12 +5,15 @@ import { parseArgs } from "node:util";
 import { WrongResult } from "./books.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
+import { halfLoad } from "./half-load.ts";
 import { inFlight } from "./in-flight.ts";
 import { largeBodies } from "./large-bodies.ts";
 import { latency } from "./latency.ts";
+import { manyAccounts } from "./many-accounts.ts";
 import type { Measure, Measured } from "./measure.ts";
 import { memory } from "./memory.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
+import { startUp } from "./start-up.ts";
 import { machine, table } from "./table.ts";
 
 const MEASURES: readonly Measure[] = [
@@ -18,6 +21,9 @@ const MEASURES: readonly Measure[] = [
   messages,
   translated,
   latency,
+  halfLoad,
+  manyAccounts,
+  startUp,
   failover,
   memory,
   largeBodies,
@@ -38,9 +44,16 @@ async function run(chosen: readonly Measure[], quick: boolean): Promise<void> {
     measured.push(await measure.run(quick));
   }
   const rows = measured.flatMap((one) => one.rows);
-  const cells = rows.map((row) => [row.what, row.service, row.passThrough, row.result, row.target]);
+  const cells = rows.map((row) => [
+    row.what,
+    row.service,
+    row.passThrough,
+    row.result,
+    row.target,
+    row.must ?? "",
+  ]);
   console.log(
-    `\n${table(["", "arborgate", "pass-through", "", "target"], cells)}\n\n${machine()}${quick ? " A quick run: rough." : ""}`,
+    `\n${table(["", "arborgate", "pass-through", "", "target", "must"], cells)}\n\n${machine()}${quick ? " A quick run: rough." : ""}`,
   );
   const notes = measured.flatMap((one) => one.notes);
   if (notes.length > 0) console.log(`\n${notes.map((note) => `- ${note}`).join("\n")}`);

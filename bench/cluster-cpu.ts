@@ -18,7 +18,8 @@ const KINDS: readonly Kind[] = [
   { what: "stream of 100 events in one piece", stream: true },
   { what: "stream of 100 events one by one", stream: true, word: "bench-apart" },
 ];
-const TARGET = "≤ 1.8";
+const TARGET = "≤ 1.5";
+const MUST = "≤ 1.8";
 
 interface Times {
   /** Requests that each node has met before it is measured, as many in three as alone. */
@@ -95,8 +96,9 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
         cpuOf(theirs),
         `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
         TARGET,
+        MUST,
       ],
-      [`Requests per second, ${kind.what}`, perS(ours), perS(theirs), "", ""],
+      [`Requests per second, ${kind.what}`, perS(ours), perS(theirs), "", "", ""],
     ],
     notes: [
       `${kind.what}: ${(share * 100).toFixed(0)} % of the requests came to a node that does not own the account; ` +

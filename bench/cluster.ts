@@ -36,7 +36,7 @@ async function run(quick: boolean): Promise<void> {
     return { told: [cpu, hop], unhealthy: (await stage.table()).unhealthy, refused: stage.refused() };
   });
   const rows = told.flatMap((one) => one.rows);
-  console.log(`\n${table(["", "three nodes", "one node", "", "target"], rows)}`);
+  console.log(`\n${table(["", "three nodes", "one node", "", "target", "must"], rows)}`);
   console.log(`\n${machine()}${quick ? " A quick run: rough." : ""}\n`);
   for (const line of told.flatMap((one) => one.notes)) console.log(`- ${line}`);
   if (refused > 0)

@@ -1,39 +1,22 @@
-// CPU time a request costs the server's process, as a ratio to the pass-through's, at 64 requests under way, in either style.
-// The two take turns in short rounds and each round gives one ratio, so that a noisy neighbour spoils a round and not
-// the result. The first round warms both up and does not count.
+// CPU time that a request costs the server's process, as a ratio to the pass-through's, at 64 requests in flight, in either
+// style. The two take turns in short rounds and each pair of rounds gives one ratio, so that a busy neighbor spoils a round
+// and not the result. The first pair warms both up and does not count.
 
 import type { Books } from "./books.ts";
 import { grouped, median, range, sum } from "./figures.ts";
+import { IN_ONE_PIECE, type Kind, ONE_BY_ONE, SPREAD, translatedKind, WHOLE } from "./kinds.ts";
 import type { Loaded, Target } from "./load.ts";
 import type { Measure, Measured, Row } from "./measure.ts";
 import type { Process } from "./process.ts";
+import { inTurns, ratiosOf } from "./rounds.ts";
 import { onStage, type Stage } from "./stage.ts";
 import type { Ask, StyleName } from "./styles.ts";
 
-interface Kind extends Ask {
-  readonly what: string;
-  readonly accounts: number;
-  readonly target: string;
-}
-
-const WHOLE: Kind = { what: "whole, 1 account", accounts: 1, stream: false, target: "≤ 3" };
-const STREAMS: readonly Kind[] = [
-  { what: "stream of 100 events in one piece", accounts: 1, stream: true, target: "≤ 1.5" },
-  {
-    what: "stream of 100 events one by one",
-    accounts: 1,
-    stream: true,
-    word: "bench-apart",
-    target: "≤ 1.5",
-  },
-];
-const MANY_ACCOUNTS: Kind = { ...WHOLE, what: "whole, 50 accounts", accounts: 50 };
-
-/** Requests under way. */
+/** Requests in flight. */
 export const CONCURRENCY = 64;
 
 export interface Spent {
-  /** A request, by all the servers together. */
+  /** CPU time of all the servers together, per request. */
   readonly cpuUs: number;
   readonly perS: number;
   readonly requests: number;
@@ -41,7 +24,7 @@ export interface Spent {
   readonly answered: Loaded["answered"];
 }
 
-/** Asks servers for so long with 64 requests under way, and reads what that cost their processes. */
+/** Loads servers for `ms` with 64 requests in flight, and reads what that cost their processes. */
 export async function spend(
   load: Books["load"],
   servers: readonly Process[],
@@ -74,33 +57,33 @@ async function measureKind(
   rounds: number,
   ms: number,
 ): Promise<Measured> {
-  const service: Spent[] = [];
-  const passThrough: Spent[] = [];
   const before = await stage.admin.counters();
-  for (let round = 0; round < rounds; round++) {
-    const ours = await spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms);
-    const theirs = await spend(stage.load, [stage.passThrough], [stage.yardstick], kind, ms);
-    if (round === 0) continue;
-    service.push(ours);
-    passThrough.push(theirs);
-  }
+  const [service, passThrough] = await inTurns(
+    [
+      () => spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms),
+      () => spend(stage.load, [stage.passThrough], [stage.yardstick], kind, ms),
+    ],
+    rounds,
+  );
   const after = await stage.admin.counters();
   const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-  const cpu = (spent: readonly Spent[]) => `${median(spent.map(({ cpuUs }) => cpuUs)).toFixed(0)} µs`;
+  const cpuOf = (spent: readonly Spent[]) => spent.map(({ cpuUs }) => cpuUs);
+  const cpu = (spent: readonly Spent[]) => `${median(cpuOf(spent)).toFixed(0)} µs`;
   const perS = (spent: readonly Spent[]) => grouped(median(spent.map((one) => one.perS)));
-  const ratios = service.map((one, i) => one.cpuUs / passThrough[i]!.cpuUs);
+  const ratios = ratiosOf(cpuOf(service!), cpuOf(passThrough!));
   const what = prefix + kind.what;
   const row: Row = {
     what: `CPU per request, ${what}`,
-    service: cpu(service),
-    passThrough: cpu(passThrough),
+    service: cpu(service!),
+    passThrough: cpu(passThrough!),
     result: `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
     target: kind.target,
+    must: kind.must,
   };
   const speed: Row = {
     what: `Requests per second, ${what}`,
-    service: perS(service),
-    passThrough: perS(passThrough),
+    service: perS(service!),
+    passThrough: perS(passThrough!),
     result: "",
     target: "",
   };
@@ -115,9 +98,9 @@ interface Series {
   readonly name: string;
   readonly about: string;
   readonly style: StyleName;
-  /** What the provider keys speak, where it is another style. */
+  /** The style of the provider keys, when it is not `style`. */
   readonly keys?: StyleName;
-  /** Tells its rows from those of the other style. */
+  /** Distinguishes its rows from those of the other style. */
   readonly prefix: string;
   readonly kinds: readonly Kind[];
 }
@@ -129,7 +112,7 @@ const measureOf = ({ name, about, style, keys = style, prefix, kinds }: Series):
     onStage({ style, keys, accounts: Math.max(...kinds.map((kind) => kind.accounts)) }, async (stage) => {
       const measured: Measured[] = [];
       for (const kind of kinds)
-        measured.push(await measureKind(stage, prefix, kind, quick ? 4 : 7, quick ? 1_000 : 3_000));
+        measured.push(await measureKind(stage, prefix, kind, quick ? 3 : 6, quick ? 1_000 : 3_000));
       const rows = measured.flatMap((one) => one.rows);
       const isSpeed = (row: Row) => row.target === "";
       return {
@@ -139,15 +122,17 @@ const measureOf = ({ name, about, style, keys = style, prefix, kinds }: Series):
     }),
 });
 
+const STREAMS = [IN_ONE_PIECE, ONE_BY_ONE];
+
 export const cpu: Measure = measureOf({
   name: "cpu",
   about: "CPU time per request against the pass-through, requests per second, events per commit",
   style: "chat",
   prefix: "",
-  kinds: [WHOLE, MANY_ACCOUNTS, ...STREAMS],
+  kinds: [WHOLE, SPREAD, ...STREAMS],
 });
 
-const TRANSLATED: readonly Kind[] = STREAMS.map((kind) => ({ ...kind, target: "≤ 4" }));
+const TRANSLATED = STREAMS.map(translatedKind);
 const about = "the same for streams whose provider speaks the other style";
 
 const toMessages: Measure = measureOf({
@@ -167,7 +152,7 @@ const toChat: Measure = measureOf({
   kinds: TRANSLATED,
 });
 
-/** The pass-through asks the provider in the client's own style: what a translation costs beside none at all. */
+/** The pass-through asks the provider in the client's own style, so the ratio includes the translation. */
 export const translated: Measure = {
   name: "translated",
   about,

@@ -1,12 +1,15 @@
-// What every measure gives: rows of the table, and lines for whoever wants to know more.
+// The shape of a measure's result: rows of the table, and notes with details.
 
 export interface Row {
   readonly what: string;
   readonly service: string;
+  /** The same of the pass-through, or of whatever else the cell names. */
   readonly passThrough: string;
   readonly result: string;
-  /** What is aimed at; empty for what is told for information. */
+  /** What is aimed at. Empty for a row that only informs. */
   readonly target: string;
+  /** What a release has to meet. Nothing when it is left out. */
+  readonly must?: string;
 }
 
 export interface Measured {
@@ -20,9 +23,9 @@ export interface Measure {
   run(quick: boolean): Promise<Measured>;
 }
 
-/** What is measured of a cluster: rows of a table of its own, and lines for whoever wants to know more. */
+/** The result of a measure of a cluster: rows of a table of its own, and notes with details. */
 export interface Told {
-  /** What, the cluster, what it stands against, how they compare, what is aimed at. */
+  /** Cells: what, the cluster, one node, how they compare, the target, what a release has to meet. */
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly string[];
 }

@@ -32,6 +32,10 @@ export interface StageOptions {
   /** What the provider keys speak where it is not what is asked, so that all is translated. */
   readonly keys?: StyleName;
   readonly accounts?: number;
+  /** How many Owners the accounts stand below, as many accounts below each: one, if nothing is said. */
+  readonly owners?: number;
+  /** Settings of the service. */
+  readonly env?: Readonly<Record<string, string>>;
   /** An Owner besides whose first key never answers, and never sleeps for it. What the service logs is then not shown. */
   readonly deadKey?: boolean;
   /** Flags of Bun for the service's process. */
@@ -61,7 +65,7 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
         rootKey,
         secretsKey: randomBytes(32).toString("base64"),
         flags: options.flags ?? [],
-        env: deadKey ? { KEY_FAILURES: NEVER } : {},
+        env: { ...(deadKey && { KEY_FAILURES: NEVER }), ...options.env },
         logFile: deadKey ? join(directory, "service.log") : null,
       }),
     );
@@ -71,11 +75,13 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       rootKey,
       style: keys,
     });
-    const sound = await admin.createOwner({
-      name: "sound",
-      secrets: SOUND_SECRETS,
-      accounts: options.accounts ?? 1,
-    });
+    const { accounts = 1, owners = 1 } = options;
+    const below = await Promise.all(
+      Array.from({ length: owners }, (_, nth) =>
+        admin.createOwner({ name: `sound-${nth}`, secrets: SOUND_SECRETS, accounts: accounts / owners }),
+      ),
+    );
+    const sound = below.flat();
     const failing = deadKey
       ? await admin.createOwner({
           name: "failing",
