@@ -1,16 +1,19 @@
 // A process of the benchmark: started, waited for, measured through /proc, stopped. What it used is read from the kernel's
-// own account of it, threads and children included, and never asked of the process itself.
+// account of it, threads and children included, and never asked of the process itself. No process outlives the benchmark.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { Subprocess } from "bun";
+import { sum } from "./figures.ts";
 
 export interface Process {
   readonly pid: number;
-  /** What the line that was waited for ended in: the address it serves on. */
+  /** The address it serves on. */
   readonly url: string;
   /** User and system time of all its threads and children since its start. */
   cpuMs(): number;
+  /** Resident memory of it and of its children. */
   rssBytes(): number;
-  /** The most that was resident since the start, or since `forgetPeak`. */
+  /** The most that was resident since the start, or since `forgetPeak`, without its children. */
   peakBytes(): number;
   forgetPeak(): void;
   stop(): Promise<void>;
@@ -18,11 +21,19 @@ export interface Process {
 
 /** The kernel counts in hundredths of a second on every Linux that Bun runs on. */
 const TICK_MS = 10;
-/** What the kernel takes as the word for it. */
+/** What the kernel reads as the order to forget it. */
 const FORGET_PEAK = "5";
-const START_MOST_MS = 20_000;
+const START_MS_MAX = 20_000;
+/** How long a process has to end before it is killed. */
+const STOP_MS_MAX = 60_000;
 
-/** Starts `bun ARGS` and waits for its first line that ends in an address. What it logs is shown, or goes to `logFile`. */
+const running = new Set<Subprocess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGTERM");
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+
+/** Starts `bun ARGS` and waits for its first line that ends in an address. Its log is shown, or goes to `logFile`. */
 export async function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -33,26 +44,66 @@ export async function start(
     stdout: "pipe",
     stderr: logFile === null ? "inherit" : Bun.file(logFile),
   });
-  const tooLate = setTimeout(() => child.kill(), START_MOST_MS);
+  running.add(child);
+  const tooLate = setTimeout(() => child.kill(), START_MS_MAX);
   const url = await addressIn(child.stdout);
   clearTimeout(tooLate);
   if (url === null) {
+    running.delete(child);
     const logged = logFile === null ? "" : `:\n${readFileSync(logFile, "utf8")}`;
     throw new Error(`bun ${args.join(" ")} ended before it served${logged}`);
   }
-  return {
-    pid: child.pid,
-    url,
-    cpuMs: () => cpuMsOf(child.pid),
-    rssBytes: () => memoryOf(child.pid, "VmRSS"),
-    peakBytes: () => memoryOf(child.pid, "VmHWM"),
-    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, FORGET_PEAK),
-    async stop() {
-      child.kill("SIGTERM");
-      await child.exited;
-    },
-  };
+  return processOf(child, url);
 }
+
+/** Starts another program than Bun, which logs to `logFile`, and waits until it answers a GET of `readyUrl` with success. */
+export async function startProgram(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  logFile: string,
+  readyUrl: string,
+): Promise<Process> {
+  const log = Bun.file(logFile);
+  const child = Bun.spawn([...command], { env: { ...process.env, ...env }, stdout: log, stderr: log });
+  running.add(child);
+  const started = processOf(child, new URL(readyUrl).origin);
+  const untilMs = performance.now() + PROGRAM_START_MS_MAX;
+  while (!(await isReady(readyUrl))) {
+    if (child.exitCode === null && performance.now() < untilMs) {
+      await Bun.sleep(READY_POLL_MS);
+      continue;
+    }
+    await started.stop();
+    throw new Error(`${command[0]} did not start:\n${readFileSync(logFile, "utf8").slice(-2_000)}`);
+  }
+  return started;
+}
+
+/** A large program that is started for the first time compiles all of its files. */
+const PROGRAM_START_MS_MAX = 120_000;
+const READY_POLL_MS = 100;
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+const processOf = (child: Subprocess, url: string): Process => ({
+  pid: child.pid,
+  url,
+  cpuMs: () => cpuMsOf(child.pid),
+  rssBytes: () => sum(treeOf(child.pid).map((pid) => memoryOf(pid, "VmRSS"))),
+  peakBytes: () => memoryOf(child.pid, "VmHWM"),
+  forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, FORGET_PEAK),
+  async stop() {
+    child.kill("SIGTERM");
+    const tooLate = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+    await child.exited;
+    clearTimeout(tooLate);
+    running.delete(child);
+  },
+});
 
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | null> {
   const reader = output.getReader();
@@ -69,16 +120,19 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | n
   }
 }
 
-/** A pipe that nobody reads would stop its writer. */
+/** A full pipe would stop its writer. */
 async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<void> {
   while (!(await reader.read()).done);
 }
 
+/** User and system time of this process, and of all that it has started. */
+export const ownCpuMs = (): number => cpuMsOf(process.pid);
+
 function cpuMsOf(pid: number): number {
   const fields = statOf(pid);
   // utime, stime, and the same of children that have ended: fields 14 to 17 of stat.
-  const own = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0) * TICK_MS;
-  return childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), own);
+  const ownMs = sum([11, 12, 13, 14].map((field) => Number(fields[field]))) * TICK_MS;
+  return ownMs + sum(childrenOf(pid).map(cpuMsOf));
 }
 
 /** The fields behind the command's name, which may itself hold spaces. */
@@ -87,12 +141,14 @@ function statOf(pid: number): string[] {
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
+const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeOf)];
+
 const childrenOf = (pid: number): number[] =>
   readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
   );
 
-/** User and system time of the programs that this process itself has started and that run now, by program. */
+/** User and system time of the programs that this process has started and that still run, by program. */
 export function ownProgramsMs(): Map<string, number> {
   const spent = new Map<string, number>();
   for (const pid of childrenOf(process.pid)) {
