@@ -2,10 +2,10 @@
 // documents only, sums money in whole nano-dollars, and knows nothing of response formats. Days, models and
 // accounts without requests are absent.
 
-import type { AccountUsage, Store, TotalsField, TotalsQuery, TotalsRow } from "../store/store.ts";
+import type { AccountUsage, Store, TotalsQuery, TotalsRow, UsageSums } from "../store/store.ts";
 
 /** Sums of charges; `cost` is in nano-dollars. */
-export type UsageFigures = Omit<TotalsRow, TotalsField>;
+export type UsageFigures = UsageSums;
 
 /** The accounts of a bill, as groups without common members. */
 export type Whose = readonly TotalsQuery["accounts"][];
@@ -42,16 +42,18 @@ export interface Bill {
   readonly days: ReadonlyMap<string, ReadonlyMap<string, UsageFigures>>;
   /** By name. */
   readonly models: ReadonlyMap<string, UsageFigures>;
-  /** Ordered by cost, highest first, then by id. Empty unless `perAccount` is set. */
-  readonly accounts: readonly AccountBill[];
   readonly total: UsageFigures;
+}
+
+/** A bill with what each of its accounts used. */
+export interface AccountsBill extends Bill {
+  /** Some at a time, ordered by cost, highest first, then by id. They can be read once; reading may reject. */
+  readonly accounts: AsyncIterable<readonly AccountBill[]>;
 }
 
 /** What a bill covers. */
 export interface BillQuery extends Days {
   readonly whose: Whose;
-  /** Fills `accounts` of the bill. */
-  readonly perAccount: boolean;
 }
 
 const NOTHING: UsageFigures = {
@@ -83,36 +85,47 @@ const added = (a: UsageFigures, b: UsageFigures): UsageFigures => ({
 
 /** Computes a bill. Rejects with `StoreBusyError` when the store has too many sums to compute already. */
 export async function billOf(store: Store, query: BillQuery, signal?: AbortSignal): Promise<Bill> {
-  const { whose, from, to, perAccount } = query;
-  if (!perAccount) return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal), []);
-  const days: (readonly TotalsRow[])[] = [];
-  const accounts: (readonly AccountUsage[])[] = [];
-  // Sequential, so that each of many concurrent bills waits for one query only.
-  for (const group of whose) {
-    const used = await store.usageReport(
-      { accounts: group, from, to, accountFields: ACCOUNT_FIELDS },
-      signal,
-    );
-    days.push(used.days);
-    accounts.push(used.accounts);
-  }
-  return fold(days.flat(), await accountBills(accounts));
+  const { whose, from, to } = query;
+  return fold(await totalsOf(store, whose, { from, to, by: ["day", "model"] }, signal));
 }
 
-/** Accounts per step, which take a millisecond or two. */
-const PART = 1_000;
-
-/** Builds the bills of all accounts; the event loop runs between steps. */
-async function accountBills(groups: readonly (readonly AccountUsage[])[]): Promise<AccountBill[]> {
-  const bills: AccountBill[] = [];
-  for (const group of groups) {
-    for (let given = 0; given < group.length; given += PART) {
-      for (const used of group.slice(given, given + PART)) bills.push(accountBill(used));
-      await new Promise(setImmediate);
-    }
+/**
+ * Computes a bill with its accounts. It resolves when the sums are known; the accounts of a tree are read
+ * meanwhile. Rejects as `billOf` does.
+ */
+export async function accountsBillOf(
+  store: Store,
+  { whose, from, to }: BillQuery,
+  signal?: AbortSignal,
+): Promise<AccountsBill> {
+  const reportOf = (accounts: TotalsQuery["accounts"]) =>
+    store.usageReport({ accounts, from, to, accountFields: ACCOUNT_FIELDS }, signal);
+  if (whose.length === 1) {
+    const { days, accounts } = await reportOf(whose[0]!);
+    return { ...fold(days), accounts: accountBills(accounts) };
   }
-  // A single group is already ordered.
-  return groups.length === 1 ? bills : bills.sort(byCost);
+  const days: TotalsRow[] = [];
+  const bills: AccountBill[] = [];
+  // Sequential, so that each of many concurrent bills waits for one query only.
+  for (const group of whose) {
+    const used = await reportOf(group);
+    days.push(...used.days);
+    for await (const some of accountBills(used.accounts)) bills.push(...some);
+  }
+  return { ...fold(days), accounts: inParts(bills.sort(byCost)) };
+}
+
+/** Accounts per part, which take a millisecond or two. */
+const PART = 250;
+
+async function* inParts(bills: readonly AccountBill[]): AsyncGenerator<readonly AccountBill[]> {
+  for (let from = 0; from < bills.length; from += PART) yield bills.slice(from, from + PART);
+}
+
+async function* accountBills(
+  accounts: AsyncIterable<readonly AccountUsage[]>,
+): AsyncGenerator<readonly AccountBill[]> {
+  for await (const some of accounts) yield some.map(accountBill);
 }
 
 /** Fields of an account's document, in the order that `whoOf` expects. */
@@ -155,7 +168,7 @@ async function totalsOf(
   return groups.flat();
 }
 
-function fold(byDay: readonly TotalsRow[], accounts: readonly AccountBill[]): Bill {
+function fold(byDay: readonly TotalsRow[]): Bill {
   const days = new Map<string, Map<string, UsageFigures>>();
   const models = new Map<string, UsageFigures>();
   for (const row of byDay) {
@@ -165,15 +178,16 @@ function fold(byDay: readonly TotalsRow[], accounts: readonly AccountBill[]): Bi
   return {
     days: ordered([...days].map(([day, used]): [string, Map<string, UsageFigures>] => [day, ordered(used)])),
     models: ordered(models),
-    accounts,
     total: sumOf(models.values()),
   };
 }
 
-const accountBill = ({ account, topCost, topRequest, fieldValues, ...total }: AccountUsage): AccountBill => ({
+const accountBill = ({ account, total, topCost, topRequest, fieldValues }: AccountUsage): AccountBill => ({
   id: account,
   who: whoOf(fieldValues),
-  ...{ total, topCost, topRequest },
+  total,
+  topCost,
+  topRequest,
 });
 
 function byCost(a: AccountBill, b: AccountBill): number {

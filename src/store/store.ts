@@ -137,12 +137,16 @@ export interface UsageReportQuery extends Pick<TotalsQuery, "accounts" | "from" 
   readonly accountFields: readonly string[];
 }
 
+/** Sums without what they are grouped by. */
+export type UsageSums = Omit<TotalsRow, TotalsField>;
+
 /**
  * The sums of one account, and its models with the highest cost and with the most requests; of equal models,
  * the first by name.
  */
-export interface AccountUsage extends Omit<TotalsRow, TotalsField> {
+export interface AccountUsage {
   readonly account: number;
+  readonly total: UsageSums;
   readonly topCost: string;
   readonly topRequest: string;
   /** The values of `accountFields`, in their order; "" for a field that the document does not have. */
@@ -153,8 +157,11 @@ export interface AccountUsage extends Omit<TotalsRow, TotalsField> {
 export interface UsageReport {
   /** Ordered by day, then model. */
   readonly days: readonly TotalsRow[];
-  /** Ordered by cost, highest first, then by id. */
-  readonly accounts: readonly AccountUsage[];
+  /**
+   * All accounts, some at a time, ordered by cost, highest first, then by id. They can be read once, at any
+   * pace. Reading rejects when the store cannot read the rest, or when the signal is aborted.
+   */
+  readonly accounts: AsyncIterable<readonly AccountUsage[]>;
 }
 
 /** Thrown when the store's queue is full. Nothing was done; a later retry may succeed. */
@@ -278,8 +285,8 @@ export interface Store extends Registry {
    */
   usageTotals(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]>;
   /**
-   * The usage of the query's accounts, by day and model and by account. It rejects as `usageTotals` does, and
-   * never blocks the event loop for long.
+   * The usage of the query's accounts, by day and model and by account. It resolves when the days are known,
+   * rejects as `usageTotals` does, and never blocks the event loop for long.
    */
   usageReport(query: UsageReportQuery, signal?: AbortSignal): Promise<UsageReport>;
 

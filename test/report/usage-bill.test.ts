@@ -3,6 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { DAY_MS, dayOf } from "../../actors/time.ts";
 import {
+  type AccountBill,
+  accountsBillOf,
   type Bill,
   type BillQuery,
   billOf,
@@ -81,13 +83,19 @@ const exactly = (rows: readonly Used[]) => ({
 });
 
 const over = (more: Partial<BillQuery> = {}): BillQuery => ({
-  ...{ whose: [{ dna: ".1.2." }], from: daysAgo(364), to: TODAY, perAccount: true },
+  ...{ whose: [{ dna: ".1.2." }], from: daysAgo(364), to: TODAY },
   ...more,
 });
 
+/** A bill with all of its accounts. */
+async function whole(store: Store, query: BillQuery) {
+  const { accounts, ...bill } = await accountsBillOf(store, query);
+  return { bill, accounts: (await Array.fromAsync(accounts)).flat() };
+}
+
 const plain = (figures: UsageFigures): object => ({ ...figures });
 
-function expectSame(bill: Bill, rows: readonly Used[], perAccount: boolean): void {
+function expectSame(bill: Bill, rows: readonly Used[]): void {
   expect(plain(bill.total)).toEqual(exactly(rows));
   expect(plain(sumOf(bill.models.values()))).toEqual(exactly(rows));
   for (const [model, figures] of bill.models) {
@@ -98,19 +106,23 @@ function expectSame(bill: Bill, rows: readonly Used[], perAccount: boolean): voi
   }
   expect([...bill.days.keys()]).toEqual([...new Set(rows.map(({ day }) => day))].sort());
   expect([...bill.models.keys()]).toEqual([...new Set(rows.map(({ model }) => model))].sort());
-  if (perAccount) expectAccounts(bill, rows);
-  else expect(bill.accounts).toEqual([]);
 }
 
-function expectAccounts(bill: Bill, rows: readonly Used[]): void {
-  expect(plain(sumOf(bill.accounts.map(({ total }) => total)))).toEqual(exactly(rows));
-  expect(bill.accounts.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
+async function expectWhole(store: Store, query: BillQuery, rows: readonly Used[]): Promise<void> {
+  const { bill, accounts } = await whole(store, query);
+  expectSame(bill, rows);
+  expectAccounts(accounts, rows);
+}
+
+function expectAccounts(accounts: readonly AccountBill[], rows: readonly Used[]): void {
+  expect(plain(sumOf(accounts.map(({ total }) => total)))).toEqual(exactly(rows));
+  expect(accounts.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
     [...new Set(rows.map(({ account }) => account))].sort((a, b) => a - b),
   );
-  for (const [i, one] of bill.accounts.entries()) {
+  for (const [i, one] of accounts.entries()) {
     const own = rows.filter(({ account }) => account === one.id);
     expect(plain(one.total)).toEqual(exactly(own));
-    const next = bill.accounts[i + 1];
+    const next = accounts[i + 1];
     if (next === undefined) continue;
     expect(one.total.cost > next.total.cost || (one.total.cost === next.total.cost && one.id < next.id)).toBe(
       true,
@@ -130,13 +142,11 @@ describe("over random usage", () => {
           if (from > to) continue;
           const spanned = used.filter(({ day }) => day >= from && day <= to);
           const below = spanned.filter(({ account }) => dnaOf(account).startsWith(".1.2."));
-          expectSame(await billOf(store, over({ from, to })), below, true);
+          await expectWhole(store, over({ from, to }), below);
           const account = random.between(4, 12);
-          const own = { from, to, whose: [{ ids: [account] }], perAccount: false };
           expectSame(
-            await billOf(store, over(own)),
+            await billOf(store, over({ from, to, whose: [{ ids: [account] }] })),
             spanned.filter((row) => row.account === account),
-            false,
           );
         }
       }
@@ -172,7 +182,7 @@ describe("what is told of an account", () => {
       use(7, TODAY, "z", 2, 3),
       use(7, TODAY, "y", 2, 3),
     ]);
-    const { accounts } = await billOf(store, over());
+    const { accounts } = await whole(store, over());
     expect(accounts.map(({ id, topCost, topRequest }) => [id, topCost, topRequest])).toEqual([
       [4, "b", "a"],
       [7, "y", "y"],
@@ -184,8 +194,7 @@ describe("groups of accounts", () => {
   test("are added up together, as they are to be when there are too many to be named at once", async () => {
     const used = [use(4, TODAY, "a", 1, 10), use(5, daysAgo(3), "a", 2, 20), use(6, TODAY, "b", 3, 30)];
     const store = await stored(used);
-    const bill = await billOf(store, over({ whose: [{ ids: [6] }, { ids: [4, 5] }] }));
-    expectSame(bill, used, true);
+    await expectWhole(store, over({ whose: [{ ids: [6] }, { ids: [4, 5] }] }), used);
     const rows = await rowsOfDay(store, [{ ids: [6] }, { ids: [4, 5] }], TODAY);
     expect(rows.map(({ account }) => account)).toEqual([4, 6]);
     expect(await usedDays(store, [{ ids: [6] }, { ids: [4, 5] }], over())).toEqual([daysAgo(3), TODAY]);
@@ -193,7 +202,38 @@ describe("groups of accounts", () => {
 
   test("none of them is a bill of nothing", async () => {
     const store = await stored([use(4, TODAY, "a", 1, 10)]);
-    expectSame(await billOf(store, over({ whose: [] })), [], true);
+    await expectWhole(store, over({ whose: [] }), []);
+  });
+});
+
+describe("a tree of many accounts", () => {
+  const many = Array.from({ length: 1_203 }, (_, i) => use(4 + 3 * i, TODAY, "a", 1 + (i % 7), 10_000 - i));
+
+  test("comes some accounts at a time, each once and in order", async () => {
+    const { accounts } = await accountsBillOf(await stored(many), over());
+    const parts = await Array.fromAsync(accounts);
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(250);
+    expectAccounts(parts.flat(), many);
+  });
+
+  test("of which some are named has each of them once and in order, too", async () => {
+    const ids = many.map(({ account }) => account);
+    const whose = [{ ids: ids.slice(0, 700) }, { ids: ids.slice(700) }];
+    const { accounts } = await accountsBillOf(await stored(many), over({ whose }));
+    expectAccounts((await Array.fromAsync(accounts)).flat(), many);
+  });
+
+  test("breaks off with the error of a store that cannot read the rest", async () => {
+    async function* failing() {
+      yield [];
+      throw new Error("the disk is gone");
+    }
+    const broken: Store = {
+      ...(await stored([])),
+      usageReport: async () => ({ days: [], accounts: failing() }),
+    };
+    const { accounts } = await accountsBillOf(broken, over());
+    await expect(Array.fromAsync(accounts)).rejects.toThrow("the disk is gone");
   });
 });
 
@@ -203,6 +243,6 @@ describe("what the store says of it", () => {
       ...(await stored([])),
       usageReport: () => Promise.reject(new StoreBusyError("64 wait for their turn already")),
     };
-    await expect(billOf(busy, over())).rejects.toBeInstanceOf(StoreBusyError);
+    await expect(accountsBillOf(busy, over())).rejects.toBeInstanceOf(StoreBusyError);
   });
 });

@@ -1,7 +1,14 @@
 // Rules of sums of usage: whose, of which days, by what; and that they say what the usage documents say, to the last digit.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Store, TotalsField, TotalsQuery, TotalsRow, UsageReportQuery } from "../../src/store/store.ts";
+import type {
+  AccountUsage,
+  Store,
+  TotalsField,
+  TotalsQuery,
+  TotalsRow,
+  UsageReportQuery,
+} from "../../src/store/store.ts";
 import { document, ODD_TEXTS, save } from "./store-samples.ts";
 
 /** One request of these tokens and this cost: every figure differs, so that none can stand for another. */
@@ -185,8 +192,12 @@ export function totalsRules(store: () => Store): void {
   describe("what accounts used", () => {
     beforeEach(() => keep(USAGE));
 
-    const asked = (query: Partial<UsageReportQuery>) =>
-      store().usageReport({ accounts: UNDER_2, ...YEAR, accountFields: [], ...query });
+    /** A report with all of its accounts. */
+    const asked = async (query: Partial<UsageReportQuery>) => {
+      const whole = { accounts: UNDER_2, ...YEAR, accountFields: [], ...query };
+      const { days, accounts } = await store().usageReport(whole);
+      return { days, accounts: (await Array.fromAsync(accounts)).flat() };
+    };
 
     test("by day and model, and by account: the dearest first, each with what it used most", async () => {
       expect(await asked({})).toEqual({
@@ -198,9 +209,9 @@ export function totalsRules(store: () => Store): void {
           { day: "2026-01-31", model: "c", ...sum(1, 100) },
         ],
         accounts: [
-          { account: 70, topCost: "c", topRequest: "c", fieldValues: [], ...sum(1, 100) },
-          { account: 8, topCost: "a", topRequest: "a", fieldValues: [], ...sum(1, 80) },
-          { account: 7, topCost: "b", topRequest: "b", fieldValues: [], ...sum(3, 70) },
+          { account: 70, topCost: "c", topRequest: "c", fieldValues: [], total: sum(1, 100) },
+          { account: 8, topCost: "a", topRequest: "a", fieldValues: [], total: sum(1, 80) },
+          { account: 7, topCost: "b", topRequest: "b", fieldValues: [], total: sum(3, 70) },
         ],
       });
     });
@@ -208,11 +219,47 @@ export function totalsRules(store: () => Store): void {
     test("of these days and accounts only", async () => {
       const { days, accounts } = await asked({ accounts: { ids: [7, 9] }, to: "2026-01-01" });
       expect(days.map(({ day, model }) => `${day} ${model}`)).toEqual(["2026-01-01 a", "2026-01-01 b"]);
-      expect(accounts).toMatchObject([{ account: 7, ...sum(2, 30) }]);
+      expect(accounts).toMatchObject([{ account: 7, total: sum(2, 30) }]);
     });
 
     test("of nobody is nothing", async () => {
       expect(await asked({ accounts: { ids: [] } })).toEqual({ days: [], accounts: [] });
+    });
+
+    test("of many accounts has each of them once, at whatever pace it is read", async () => {
+      const ids = Array.from({ length: 1_100 }, (_, i) => 2_000 + i);
+      const names = ids.map((id) => document("accounts", String(id), 2, { id, name: `name ${id}` }));
+      const usage = ids.map((id) => day(id, ".1.7.", "2026-01-01", { m: used(1, 5_000 - id) }));
+      await keep([...names, ...usage], 2);
+      const query = { accounts: { dna: ".1.7." }, ...YEAR, accountFields: ["name"] };
+      const [slow, fast] = [await store().usageReport(query), await store().usageReport(query)];
+      const told: AccountUsage[] = [];
+      for await (const some of slow.accounts) {
+        told.push(...some);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      expect(told).toEqual((await Array.fromAsync(fast.accounts)).flat());
+      expect(told.map(({ account, fieldValues: [name] }) => [account, name])).toEqual(
+        ids.map((id) => [id, `name ${id}`]),
+      );
+    });
+
+    test("is there as text of any kind: names with quotes, lines and no field at all", async () => {
+      const texts = ['say "x"', "a\nb\tc", "\\", "héllo 👋", ""];
+      await keep(
+        texts.flatMap((alias, i) => [
+          document("accounts", `t${i}`, 2, { id: 3_000 + i, alias, level: 7, status: true }),
+          day(3_000 + i, ".1.8.", "2026-01-01", { m: used(1, 100 - i) }),
+        ]),
+        2,
+      );
+      const { accounts } = await asked({ accounts: { dna: ".1.8." }, accountFields: ["alias", "level"] });
+      expect(accounts.map(({ fieldValues }) => fieldValues)).toEqual(texts.map((alias) => [alias, "7"]));
+    });
+
+    test("an aborted one is not answered", async () => {
+      const query = { accounts: UNDER_2, ...YEAR, accountFields: [] };
+      await expect(store().usageReport(query, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     });
 
     test("accounts that cost the same go by id, models by name", async () => {
@@ -242,7 +289,7 @@ export function totalsRules(store: () => Store): void {
       );
       await keep(dear, 2);
       const { accounts, days } = await asked({ accounts: { dna: ".1.4." } });
-      expect(accounts[0]!.cost).toBe(5n * BigInt(cost) - 10n);
+      expect(accounts[0]!.total.cost).toBe(5n * BigInt(cost) - 10n);
       expect(days.map((row) => row.cost)).toEqual([0, 1, 2, 3, 4].map((i) => BigInt(cost - i)));
     });
   });

@@ -122,33 +122,51 @@ function shortUserShape(account: AccountBill, all: UsageFigures) {
 }
 
 const sharesOf = (part: UsageFigures, all: UsageFigures) => ({
-  request_percentage: percent(BigInt(part.requests), BigInt(all.requests)),
+  request_percentage: percent(part.requests, all.requests),
   cost_percentage: percent(part.cost, all.cost),
 });
 
-const percent = (part: bigint, all: bigint): number =>
-  all === 0n ? 0 : Number((part * 20_000n + all) / (2n * all)) / 100;
+function percent(part: bigint | number, all: bigint | number): number {
+  const [some, whole] = [Number(part), Number(all)];
+  if (whole === 0) return 0;
+  // The quotient of integers below 2^53 rounds down to the same integer as the exact one.
+  if (some < EXACT_SHARE_MAX && whole < EXACT_SHARE_MAX) {
+    return Math.floor((some * 20_000 + whole) / (2 * whole)) / 100;
+  }
+  return Number((BigInt(part) * 20_000n + BigInt(all)) / (2n * BigInt(all))) / 100;
+}
 
-const dollars = (cost: bigint): number => Number(exactUsd(cost));
+/** 20,000 times this, and this once more, is still exact as a number. */
+const EXACT_SHARE_MAX = 2 ** 38;
+
+const NANO_IN_USD = 1_000_000_000;
+
+/** An exact integer divided by another is rounded as its decimal text would be. */
+const dollars = (cost: bigint): number =>
+  cost <= Number.MAX_SAFE_INTEGER && cost >= -Number.MAX_SAFE_INTEGER
+    ? Number(cost) / NANO_IN_USD
+    : Number(exactUsd(cost));
 
 const mapped = <T>(models: Models, shape: (used: UsageFigures) => T): Record<string, T> =>
   Object.fromEntries([...models].map(([model, used]) => [model, shape(used)]));
 
-/** So many accounts are written in a millisecond or two. */
-const ACCOUNTS_IN_PIECE = 250;
-
 /**
- * Writes a bill over accounts as JSON, piece by piece: a hundred thousand accounts never stand in one text, and the event
- * loop turns between the pieces. `usage_users` comes last.
+ * Writes a bill over accounts as JSON, as fast as they are read: a hundred thousand of them never stand in one text, and
+ * the event loop turns between the pieces. `usage_users` comes last.
  */
-export async function* billText(object: keyof typeof BILL_SHAPES, asked: BillAnswer): AsyncGenerator<string> {
-  const { accounts, total } = asked.bill;
-  yield `${JSON.stringify(BILL_SHAPES[object](asked)).slice(0, -1)},"usage_users":[`;
-  for (let start = 0; start < accounts.length; start += ACCOUNTS_IN_PIECE) {
-    const shapes = accounts
-      .slice(start, start + ACCOUNTS_IN_PIECE)
-      .map((account) => USER_SHAPES[object](account, total));
-    yield `${start === 0 ? "" : ","}${JSON.stringify(shapes).slice(1, -1)}`;
+export async function* billText(
+  object: keyof typeof BILL_SHAPES,
+  answer: BillAnswer,
+  accounts: AsyncIterable<readonly AccountBill[]>,
+): AsyncGenerator<string> {
+  const { total } = answer.bill;
+  yield `${JSON.stringify(BILL_SHAPES[object](answer)).slice(0, -1)},"usage_users":[`;
+  let comma = "";
+  for await (const some of accounts) {
+    if (some.length === 0) continue;
+    const shapes = some.map((account) => USER_SHAPES[object](account, total));
+    yield `${comma}${JSON.stringify(shapes).slice(1, -1)}`;
+    comma = ",";
     await new Promise(setImmediate);
   }
   yield "]}";

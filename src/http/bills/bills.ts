@@ -8,7 +8,7 @@ import { actorRef } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { type BillQuery, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
+import { accountsBillOf, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
 import { type Store, StoreBusyError } from "../../store/store.ts";
 import { manages } from "../accounts/permissions.ts";
 import type { CommandId } from "../idempotency.ts";
@@ -82,11 +82,7 @@ async function ownBill(
 ): Promise<Static<typeof BillSchema>> {
   const { id } = caller.profile;
   const range = dateRangeOf(query, parts.clock.wall());
-  const bill = await billOf(
-    parts.store,
-    { ...range, whose: [{ ids: [id] }], perAccount: false },
-    request.signal,
-  );
+  const bill = await billOf(parts.store, { ...range, whose: [{ ids: [id] }] }, request.signal);
   request.signal.throwIfAborted();
   const fee = request.method === "GET" ? await pay(parts, id, range.fee, command) : ZERO;
   if (query.format === "csv") return rawAnswer(csvOf(bill), downloadHeaders(range));
@@ -125,9 +121,8 @@ async function descendantsBill(
   if (query.format === "csv") {
     return rawAnswer(await csvOfDescendants(parts, whose, range, signal), downloadHeaders(range));
   }
-  const asked: BillQuery = { ...range, whose, perAccount: true };
-  const bill = await billOf(parts.store, asked, signal);
-  return rawAnswer(streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO })));
+  const bill = await accountsBillOf(parts.store, { ...range, whose }, signal);
+  return rawAnswer(streamOf(billText(query.object ?? "bill_info", { bill, fee: ZERO }, bill.accounts)));
 }
 
 /** Streams the bill of accounts as CSV. It reads the list of days first, so that an early failure is still an error response. */

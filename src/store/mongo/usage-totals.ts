@@ -9,7 +9,7 @@ import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.t
 import { parseBody, StoredRow } from "../stored-rows.ts";
 import { runQuery } from "../usage/run-query.ts";
 import { UsageAggregator } from "../usage/usage-aggregator.ts";
-import { UsageReportBuilder } from "../usage/usage-report.ts";
+import { ACCOUNTS_IN_PART, accountsPart, fieldsText, UsageReportBuilder } from "../usage/usage-report.ts";
 import { checkTotals, SUMS, totalsRow } from "../usage/usage-rows.ts";
 import { type MongoConnection, PATIENT_MS } from "./connection.ts";
 import { type FoundDocument, parseUsageDocument, type UsageDocument } from "./documents.ts";
@@ -54,51 +54,44 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     return rows;
   }
 
-  async function addRows(query: UsageReportQuery, sums: UsageAggregator): Promise<void> {
+  async function added(query: UsageReportQuery): Promise<UsageAggregator> {
+    const sums = new UsageAggregator();
     const documents = usage.find(usageFilter(query), options).project({ account: 1, day: 1, models: 1 });
     for await (const document of documents) {
       for (const { day, model, account, sums: figures } of parseUsageDocument(document)) {
         sums.add(sums.group(day, model), account, figures, 0);
       }
     }
+    return sums;
   }
 
-  /** Reads these fields of the documents of these accounts. */
-  async function accountFieldValues(fields: readonly string[], accounts: readonly number[]) {
-    const values = new Map<number, readonly string[]>();
-    for (let i = 0; fields.length > 0 && i < accounts.length; i += BATCH) {
-      const some = accounts.slice(i, i + BATCH);
-      const found = await read(() =>
-        collection<FoundDocument & { id: number }>("accounts")
-          .find({ id: { $in: some } })
-          .project({ id: 1, body: 1 })
-          .toArray(),
-      );
-      for (const document of found) {
-        const body = parseBody("accounts", document);
-        values.set(
-          new StoredRow("accounts", document).integer("id"),
-          fields.map((field) => String(body[field] ?? "")),
-        );
-      }
+  /** Reads the query's `accountFields` of these accounts, as JSON. */
+  async function fieldTexts(query: UsageReportQuery, accounts: readonly number[]) {
+    const texts = new Map<number, string>();
+    if (query.accountFields.length === 0) return texts;
+    const found = await read(() =>
+      collection<FoundDocument & { id: number }>("accounts")
+        .find({ id: { $in: [...accounts] } })
+        .project({ id: 1, body: 1 })
+        .toArray(),
+    );
+    for (const document of found) {
+      const id = new StoredRow("accounts", document).integer("id");
+      texts.set(id, fieldsText(query, parseBody("accounts", document)));
     }
-    return values;
+    return texts;
   }
 
-  async function report(query: UsageReportQuery) {
-    const sums = new UsageAggregator();
-    await addRows(query, sums);
-    const accounts = sums.accounts();
-    const ids = accounts.map(({ account }) => account);
-    const values = await accountFieldValues(query.accountFields, ids);
-    const none = query.accountFields.map(() => "");
-    const rows = accounts.map(({ account, cells }) => {
-      return { account, cells, fieldValues: values.get(account) ?? none };
-    });
-    const builder = new UsageReportBuilder();
-    builder.add({ of: "days", rows: sums.days() });
-    builder.add({ of: "accounts", rows });
-    return builder.report;
+  async function report(query: UsageReportQuery, builder: UsageReportBuilder): Promise<void> {
+    const sums = await patiently(() => added(query));
+    builder.add({ of: "days", rows: sums.days(), last: true });
+    const none = fieldsText(query, undefined);
+    for (const accounts of sums.accounts(ACCOUNTS_IN_PART)) {
+      const ids = accounts.map(({ account }) => account);
+      const texts = await fieldTexts(query, ids);
+      builder.add(accountsPart(accounts, (account) => texts.get(account) ?? none));
+      await new Promise(setImmediate);
+    }
   }
 
   return {
@@ -108,7 +101,12 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     },
     async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
-      return runQuery(queries, () => patiently(() => report(query)), signal);
+      const builder = new UsageReportBuilder();
+      void runQuery(queries, () => report(query, builder), signal).then(
+        () => builder.end(),
+        (error: unknown) => builder.fail(error),
+      );
+      return builder.report;
     },
     stop: () => queries.close(),
   };

@@ -188,6 +188,7 @@ function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "us
       signal?.throwIfAborted();
       const builder = new UsageReportBuilder();
       for (const part of report(query)) builder.add(part);
+      builder.end();
       return builder.report;
     },
   };

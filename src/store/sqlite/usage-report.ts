@@ -5,16 +5,23 @@
 import type { UsageReportQuery } from "../store.ts";
 import { StoredRow, StoredRowError } from "../stored-rows.ts";
 import { UsageAggregator } from "../usage/usage-aggregator.ts";
-import type { UsageReportPart } from "../usage/usage-report.ts";
+import { ACCOUNTS_IN_PART, accountsPart, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, SUMS } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
 import { branchCondition, branchRows, manyRows, OF_IDS } from "./usage-totals.ts";
 
-/** Rows per part, which the receiver processes in a millisecond or two. */
-const PART_ROWS = 500;
+/** Days per part, which the receiver processes in a millisecond or two. */
+const PART_DAYS = 500;
+/** Accounts whose documents one statement reads. */
+const DOCUMENTS = 500;
 /** Accounts per statement, because all rows of one statement are held in memory at once. */
 const IDS = 50;
+
+/** What a row takes while it is processed: sums as they are read, a document's fields, an account as text. */
+const SUMS_ROW_BYTES = 130;
+const FIELDS_ROW_BYTES = 400;
+const ACCOUNT_BYTES = 1_000;
 
 const CELLS = SUMS.join(", ");
 
@@ -27,23 +34,24 @@ export function sqliteUsageReport(
 
   function* parts(query: UsageReportQuery): Generator<UsageReportPart> {
     const sums = new UsageAggregator();
+    const garbage = new RowGarbage();
     db.run("BEGIN");
     try {
-      addRows(query, sums);
+      addRows(query, sums, garbage);
     } finally {
       db.run("COMMIT");
     }
-    for (const rows of sliced(sums.days())) yield { of: "days", rows };
-    const accounts = sums.accounts();
-    const ids = accounts.map(({ account }) => account);
-    const fieldValuesOf = accountFieldValues(connection, query.accountFields, ids);
-    for (const some of sliced(accounts)) {
-      const rows = some.map(({ account, cells }) => ({
-        account,
-        cells,
-        fieldValues: fieldValuesOf(account),
-      }));
-      yield { of: "accounts", rows };
+    const days = sums.days();
+    let from = 0;
+    do {
+      const rows = days.slice(from, from + PART_DAYS);
+      from += PART_DAYS;
+      yield { of: "days", rows, last: from >= days.length };
+    } while (from < days.length);
+    const fieldsOf = accountFieldValues(connection, query.accountFields, sums.accountIds(), garbage);
+    for (const some of sums.accounts(ACCOUNTS_IN_PART)) {
+      yield accountsPart(some, fieldsOf);
+      garbage.add(some.length, ACCOUNT_BYTES);
     }
   }
 
@@ -54,7 +62,9 @@ export function sqliteUsageReport(
 }
 
 /** Returns a function that adds the rows of a query to an aggregator. */
-function usageReader(connection: SqliteConnection): (query: UsageReportQuery, sums: UsageAggregator) => void {
+function usageReader(
+  connection: SqliteConnection,
+): (query: UsageReportQuery, sums: UsageAggregator, garbage: RowGarbage) => void {
   const { recent } = connection;
   const { days, modelsOf } = usageIndex(connection);
 
@@ -66,7 +76,7 @@ function usageReader(connection: SqliteConnection): (query: UsageReportQuery, su
     }
   }
 
-  return (query, sums) => {
+  return (query, sums, garbage) => {
     const { accounts, from, to } = query;
     if ("ids" in accounts) {
       for (let i = 0; i < accounts.ids.length; i += IDS) {
@@ -87,6 +97,7 @@ function usageReader(connection: SqliteConnection): (query: UsageReportQuery, su
         const group = sums.group(day, model);
         const rows: unknown[][] = some.values(day, model, ...branch.params);
         for (const row of rows) sums.add(group, accountOf(row[0]), row, 1);
+        garbage.add(rows.length, SUMS_ROW_BYTES);
       }
     }
   };
@@ -128,30 +139,27 @@ function usageIndex({ prepare }: SqliteConnection) {
 
 /**
  * Reads these fields of the documents of these accounts in the order of ids, in which most documents lie
- * together. Returns a function that looks an account's values up; a field without a value is "".
+ * together. Returns a function that looks an account's values up, as JSON; a field without a value is "".
  */
 function accountFieldValues(
   { recent }: SqliteConnection,
   fields: readonly string[],
   accounts: readonly number[],
-): (account: number) => readonly string[] {
-  const values = new Map<number, readonly string[]>();
-  const none = fields.map(() => "");
+  garbage: RowGarbage,
+): (account: number) => string {
+  const values = new Map<number, string>();
+  const none = JSON.stringify(fields.map(() => ""));
   if (fields.length === 0) return () => none;
   const read = recent(
-    `SELECT id, ${fields.map(() => "body->>?").join(", ")} FROM accounts
-     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
+    `SELECT id, json_array(${fields.map(() => "CAST(ifnull(body->>?, '') AS TEXT)").join(", ")})
+     FROM accounts WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
   );
   const ids = Float64Array.from(accounts).sort();
-  for (let i = 0; i < ids.length; i += PART_ROWS) {
-    const some = JSON.stringify([...ids.subarray(i, i + PART_ROWS)]);
+  for (let i = 0; i < ids.length; i += DOCUMENTS) {
+    const some = JSON.stringify([...ids.subarray(i, i + DOCUMENTS)]);
     const rows: unknown[][] = read.values(...fields, some);
-    for (const [id, ...found] of rows) {
-      values.set(
-        accountOf(id),
-        found.map((value) => String(value ?? "")),
-      );
-    }
+    for (const [id, found] of rows) values.set(accountOf(id), String(found));
+    garbage.add(rows.length, FIELDS_ROW_BYTES);
   }
   return (account) => values.get(account) ?? none;
 }
@@ -166,6 +174,21 @@ function accountOf(value: unknown): number {
   throw new StoredRowError("a row of usageSums cannot be read: its account is not a number");
 }
 
-function* sliced<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let i = 0; i < rows.length; i += PART_ROWS) yield rows.slice(i, i + PART_ROWS);
+/** Bytes between two collections, each of which takes the reading thread some milliseconds. */
+const GARBAGE_BYTES_MAX = 12_000_000;
+
+/**
+ * Collects what reading many rows leaves behind. Alone, the collector lets it grow to the size of what is
+ * kept, and a report keeps much.
+ */
+class RowGarbage {
+  #bytes = 0;
+
+  /** Counts rows that are no longer used, of about so many bytes each. */
+  add(rows: number, rowBytes: number): void {
+    this.#bytes += rows * rowBytes;
+    if (this.#bytes < GARBAGE_BYTES_MAX) return;
+    this.#bytes = 0;
+    Bun.gc(true);
+  }
 }

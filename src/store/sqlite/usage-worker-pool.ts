@@ -79,12 +79,6 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     return rows;
   }
 
-  async function read(report: UsageReportQuery, signal?: AbortSignal) {
-    const builder = new UsageReportBuilder();
-    await receive({ path, report }, (part) => part.of !== "totals" && builder.add(part), signal);
-    return builder.report;
-  }
-
   return {
     async usageTotals(query, signal) {
       checkTotals(query);
@@ -92,7 +86,15 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     },
     async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
-      return runQuery(queries, () => read(query, signal), signal);
+      const builder = new UsageReportBuilder();
+      const onPart = (part: RowsPart) => void (part.of !== "totals" && builder.add(part));
+      const read = () => receive({ path, report: query }, onPart, signal);
+      // The thread is free as soon as it has sent its last part, however slowly the report is read.
+      void runQuery(queries, read, signal).then(
+        () => builder.end(),
+        (error: unknown) => builder.fail(error),
+      );
+      return builder.report;
     },
     async stop() {
       await queries.close();
@@ -130,7 +132,7 @@ function isReply(data: unknown): data is UsageWorkerReply {
   if ("failed" in data) return typeof data.failed === "string";
   if (!("part" in data)) return false;
   const { part } = data;
-  return (
-    part === null || (typeof part === "object" && "of" in part && "rows" in part && Array.isArray(part.rows))
-  );
+  if (part === null) return true;
+  if (typeof part !== "object" || !("of" in part)) return false;
+  return "text" in part ? typeof part.text === "string" : "rows" in part && Array.isArray(part.rows);
 }

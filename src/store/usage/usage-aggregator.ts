@@ -2,8 +2,13 @@
 // requests. Sums are exact to the nano-dollar and kept in flat columns, because a month of a large tree is
 // millions of rows. It reads and stores nothing.
 
-import { StoredRowError } from "../stored-rows.ts";
-import { type Cell, SUMS } from "./usage-rows.ts";
+import { type Cell, figureOf, SUMS } from "./usage-rows.ts";
+
+/** The sums of one account: the model of highest cost, the model of most requests, then the sums as cells. */
+export interface AccountSums {
+  readonly account: number;
+  readonly cells: readonly Cell[];
+}
 
 /** Sums of usage in both groupings of a `UsageReport`. */
 export class UsageAggregator {
@@ -41,17 +46,42 @@ export class UsageAggregator {
   }
 
   /**
-   * Accounts, ordered by cost, highest first, then by id. The cells of each are the model of highest cost,
-   * the model of most requests, and the sums.
+   * Yields all accounts, `size` at a time, ordered by cost, highest first, then by id. Only the rows that are
+   * yielded exist as objects. Rows must not be added meanwhile.
    */
-  accounts(): { readonly account: number; readonly cells: readonly Cell[] }[] {
-    return this.#accounts.all
-      .map((account, group) => this.#accountSums(account, group))
-      .sort((a, b) => compare(b.cost, a.cost) || a.account - b.account);
+  *accounts(size: number): Generator<readonly AccountSums[]> {
+    const ranked = this.#ranked();
+    for (let from = 0; from < ranked.length; from += size) {
+      yield Array.from(ranked.subarray(from, from + size), (group) => this.#accountSums(group));
+    }
+  }
+
+  /** The ids of all accounts, in no order. */
+  accountIds(): readonly number[] {
+    return this.#accounts.all;
+  }
+
+  /** The groups of all accounts in the order of `accounts`. */
+  #ranked(): Uint32Array {
+    const ids = this.#accounts.all;
+    const [high, low] = [new Float64Array(ids.length), new Float64Array(ids.length)];
+    const sums = this.#byAccount;
+    for (let group = 0; group < ids.length; group++) {
+      for (let entry = sums.first(group); entry >= 0; entry = sums.next(entry)) {
+        low[group]! += sums.figure(entry, COST);
+        high[group]! += sums.figure(entry, COST + 1);
+      }
+      const carried = Math.floor(low[group]! / HALF);
+      low[group]! -= carried * HALF;
+      high[group]! += carried;
+    }
+    return Uint32Array.from(ids.keys()).sort(
+      (a, b) => high[b]! - high[a]! || low[b]! - low[a]! || ids[a]! - ids[b]!,
+    );
   }
 
   /** The sums of an account over all models, and its leading models. */
-  #accountSums(account: number, group: number) {
+  #accountSums(group: number): AccountSums {
     const all: number[] = Array(WIDTH).fill(0);
     const [dearest, busiest] = [new LeadingModel(this.#models.all), new LeadingModel(this.#models.all)];
     const sums = this.#byAccount;
@@ -62,7 +92,7 @@ export class UsageAggregator {
       busiest.offer(model, sums.figure(entry, REQUESTS));
     }
     const cells = [dearest.name(), busiest.name(), ...cellsOf(all)];
-    return { account, cost: costOf(all[COST]!, all[COST + 1]!), cells };
+    return { account: this.#accounts.all[group]!, cells };
   }
 }
 
@@ -127,18 +157,16 @@ const cellsOf = (figures: readonly number[]): Cell[] => [
   String(costOf(figures[COST]!, figures[COST + 1]!)),
 ];
 
-/** A figure of a row; the sums of a usage row are numbers in every store. */
-function figureOf(value: unknown): number {
-  if (typeof value === "number") return value;
-  throw new StoredRowError("a row of usage cannot be read: one of its sums is not a number");
-}
+/** Entries per block of columns, as a power of two. */
+const BLOCK_BITS = 12;
+const BLOCK_MASK = 2 ** BLOCK_BITS - 1;
 
 /**
- * Sums of groups by model. The entries of a group form a linked list; the figures of all entries lie in one
- * array.
+ * Sums of groups by model. The entries of a group form a linked list; their figures lie in blocks, so that
+ * adding an entry never copies the others.
  */
 class GroupedSums {
-  #columns = new Float64Array(WIDTH * 1_024);
+  readonly #blocks: Float64Array[] = [];
   readonly #heads: number[] = [];
   readonly #followers: number[] = [];
   readonly #models: number[] = [];
@@ -157,7 +185,7 @@ class GroupedSums {
   }
 
   figure(entry: number, which: number): number {
-    return this.#columns[entry * WIDTH + which]!;
+    return this.#blocks[entry >> BLOCK_BITS]![(entry & BLOCK_MASK) * WIDTH + which]!;
   }
 
   entryOf(group: number, model: number): number {
@@ -169,24 +197,20 @@ class GroupedSums {
   }
 
   add(entry: number, row: readonly unknown[], from: number): void {
-    const columns = this.#columns;
-    const start = entry * WIDTH;
-    for (let i = 0; i < COST; i++) columns[start + i]! += figureOf(row[from + i]);
+    const block = this.#blocks[entry >> BLOCK_BITS]!;
+    const start = (entry & BLOCK_MASK) * WIDTH;
+    for (let i = 0; i < COST; i++) block[start + i]! += figureOf(row[from + i]);
     const cost = figureOf(row[from + COST]);
     const high = Math.floor(cost / HALF);
-    columns[start + COST]! += cost - high * HALF;
-    columns[start + COST + 1]! += high;
+    block[start + COST]! += cost - high * HALF;
+    block[start + COST + 1]! += high;
   }
 
   #addEntry(group: number, model: number): number {
     const entry = this.#models.push(model) - 1;
     this.#followers.push(this.#heads[group]!);
     this.#heads[group] = entry;
-    if (this.#columns.length < this.#models.length * WIDTH) {
-      const wider = new Float64Array(this.#columns.length * 2);
-      wider.set(this.#columns);
-      this.#columns = wider;
-    }
+    if ((entry & BLOCK_MASK) === 0) this.#blocks.push(new Float64Array(WIDTH * (BLOCK_MASK + 1)));
     return entry;
   }
 }

@@ -4,8 +4,8 @@
 
 import assert from "node:assert/strict";
 import { compareText } from "../indexed-fields.ts";
-import type { StoredDocument, TotalsField, TotalsQuery, TotalsRow } from "../store.ts";
-import { StoredRow } from "../stored-rows.ts";
+import type { StoredDocument, TotalsField, TotalsQuery, TotalsRow, UsageSums } from "../store.ts";
+import { StoredRow, StoredRowError } from "../stored-rows.ts";
 
 /** The figures of charges that bills sum, named as in usage documents. */
 export const SUMS = [
@@ -120,6 +120,25 @@ export function totalsRow(by: readonly TotalsField[], values: readonly unknown[]
     reasoning: row.sum("reasoning"),
     cost: row.exactSum("cost"),
   };
+}
+
+/** Makes sums from cells in the order of SUMS. Throws `StoredRowError` for a value of another type. */
+export function sumsOf(cells: readonly unknown[], from: number): UsageSums {
+  return {
+    requests: figureOf(cells[from]),
+    prompt: figureOf(cells[from + 1]),
+    completion: figureOf(cells[from + 2]),
+    cached: figureOf(cells[from + 3]),
+    cacheWrite: figureOf(cells[from + 4]),
+    reasoning: figureOf(cells[from + 5]),
+    cost: BigInt(String(cells[from + 6])),
+  };
+}
+
+/** A figure of a row; the sums of a usage row are numbers in every store. */
+export function figureOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  throw new StoredRowError("a row of usage cannot be read: one of its sums is not a number");
 }
 
 function compareBy(field: TotalsField, a: UsageRow, b: UsageRow): number {

@@ -5,6 +5,7 @@ import { toNano, ZERO } from "../../../actors/money.ts";
 import { type AccountRow, csvByAccount, csvOf } from "../../../src/http/bills/bill-csv.ts";
 import { BILL_SHAPES, type BillAnswer, billText } from "../../../src/http/bills/bill-formats.ts";
 import { type AccountBill, type Bill, sumOf, type UsageFigures } from "../../../src/report/usage-bill.ts";
+import { exactUsd } from "../../../src/report/verify/conservation.ts";
 
 const figures = (
   requests: number,
@@ -30,24 +31,26 @@ const account = (id: number, total: UsageFigures, who = NOBODY): AccountBill => 
   topRequest: "mini",
 });
 
-function billed(
-  days: Readonly<Record<string, Readonly<Record<string, UsageFigures>>>>,
-  accounts: AccountBill[] = [],
-): Bill {
+function billed(days: Readonly<Record<string, Readonly<Record<string, UsageFigures>>>>): Bill {
   const byDay = new Map(Object.entries(days).map(([day, models]) => [day, new Map(Object.entries(models))]));
   const models = new Map<string, UsageFigures>();
   for (const used of byDay.values()) {
     for (const [model, one] of used) models.set(model, sumOf([one, models.get(model) ?? figures(0, 0)]));
   }
-  return { days: byDay, models, accounts, total: sumOf(models.values()) };
+  return { days: byDay, models, total: sumOf(models.values()) };
 }
 
 const BILL = billed({ "2026-01-14": { mini: MINI }, "2026-01-15": { big: BIG, mini: MINI } });
 const asked = (bill: Bill, more: Partial<BillAnswer> = {}): BillAnswer => ({ bill, fee: ZERO, ...more });
 
 /** As it is sent: with the accounts. */
-const sent = async (object: keyof typeof BILL_SHAPES, bill: Bill) =>
-  JSON.parse((await Array.fromAsync(billText(object, asked(bill)))).join(""));
+const sent = async (object: keyof typeof BILL_SHAPES, bill: Bill, accounts: readonly AccountBill[] = []) => {
+  async function* inParts() {
+    for (let from = 0; from < accounts.length; from += 100) yield accounts.slice(from, from + 100);
+    yield [];
+  }
+  return JSON.parse((await Array.fromAsync(billText(object, asked(bill), inParts()))).join(""));
+};
 
 const USAGE = {
   ...{ requests: 3, prompt: 70, completion: 30, cached: 20, cache_write: 5, reasoning: 10 },
@@ -101,8 +104,8 @@ describe("structure B", () => {
   });
 
   test("names the accounts, deleted ones as they were", async () => {
-    const bill = { ...BILL, accounts: [account(7, sumOf([MINI, BIG]), TEAM), account(8, MINI)] };
-    const { usage_users } = await sent("bill_info", bill);
+    const accounts = [account(7, sumOf([MINI, BIG]), TEAM), account(8, MINI)];
+    const { usage_users } = await sent("bill_info", BILL, accounts);
     expect(usage_users).toEqual([
       {
         ...{ id: 7, name: "team", alias: "The Team", email: "t@b.example" },
@@ -117,10 +120,8 @@ describe("structure B", () => {
 
   test("of many accounts has each of them once, in their order", async () => {
     const ids = Array.from({ length: 1_001 }, (_, i) => 5_000 - i);
-    const { usage_users, ...rest } = await sent("bill_info", {
-      ...BILL,
-      accounts: ids.map((id) => account(id, MINI)),
-    });
+    const accounts = ids.map((id) => account(id, MINI));
+    const { usage_users, ...rest } = await sent("bill_info", BILL, accounts);
     expect(usage_users.map(({ id }: { id: number }) => id)).toEqual(ids);
     expect(rest).toEqual(JSON.parse(JSON.stringify(BILL_SHAPES.bill_info(asked(BILL)))));
   });
@@ -137,7 +138,7 @@ describe("structure B", () => {
     const text = JSON.stringify(BILL_SHAPES.bill_info(asked(billed({ "2026-01-14": JSON.parse("{}") }))));
     expect(text).toContain('"usage_summary":{}');
     const models = new Map([["__proto__", MINI]]);
-    const bill: Bill = { days: new Map([["2026-01-14", models]]), models, accounts: [], total: MINI };
+    const bill: Bill = { days: new Map([["2026-01-14", models]]), models, total: MINI };
     expect(JSON.stringify(BILL_SHAPES.bill_info(asked(bill)))).toContain('"usage_summary":{"__proto__":{');
     expect(JSON.stringify(BILL_SHAPES.list(asked(bill)))).toContain('"usage_details":{"__proto__":{');
   });
@@ -145,9 +146,8 @@ describe("structure B", () => {
 
 describe("structure A", () => {
   test("has every field of the specification, and no other", async () => {
-    const bill = { ...BILL, accounts: [account(7, BILL.total, TEAM)] };
     const short = { requests: 3, prompt: 70, completion: 30, cost: 0.0000015 };
-    expect(await sent("list", bill)).toEqual({
+    expect(await sent("list", BILL, [account(7, BILL.total, TEAM)])).toEqual({
       object: "list",
       data: [
         {
@@ -193,11 +193,23 @@ describe("shares", () => {
     [1, 20_000, 0.01],
     [1, 20_001, 0],
     [1_999, 20_000, 10],
+    [2 ** 38 - 1, 2 ** 38 - 1, 100],
+    [2 ** 38, 2 ** 39 + 1, 50],
     [10n ** 20n + 1n, 3n * 10n ** 20n, 33.33],
   ])("%d of %d is %d percent", async (part, all, percent) => {
-    const bill = { ...billed({}), total: figures(0, all), accounts: [account(7, figures(0, part))] };
-    const { usage_users } = await sent("list", bill);
+    const bill = { ...billed({}), total: figures(0, all) };
+    const { usage_users } = await sent("list", bill, [account(7, figures(0, part))]);
     expect(usage_users[0].usage_analysis).toEqual({ request_percentage: 0, cost_percentage: percent });
+  });
+});
+
+describe("money", () => {
+  test.each([
+    ...[1n, 25n, 2_000_000_001n, 123_456_789_012_345n, BigInt(Number.MAX_SAFE_INTEGER)],
+    ...[BigInt(Number.MAX_SAFE_INTEGER) + 2n, 10n ** 25n + 1n],
+  ])("%d nano-dollars are the dollars that their decimal text says", async (cost) => {
+    const { total_credit_used } = await sent("bill_info", { ...billed({}), total: figures(0, cost) });
+    expect(total_credit_used).toBe(Number(exactUsd(cost)));
   });
 });
 

@@ -192,7 +192,14 @@ if (server !== null) {
     [
       "used",
       (s) =>
-        s.usageReport({ accounts: { dna: "." }, from: "2026-01-01", to: "2026-01-02", accountFields: [] }),
+        s
+          .usageReport({
+            accounts: { dna: "." },
+            from: "2026-01-01",
+            to: "2026-01-02",
+            accountFields: ["id"],
+          })
+          .then(async ({ days, accounts }) => ({ days, accounts: await Array.fromAsync(accounts) })),
     ],
     ["claimed", (s) => s.findClaim("name:a")],
     ["unconfirmed", (s) => s.unconfirmed(9, 9)],

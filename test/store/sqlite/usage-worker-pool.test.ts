@@ -9,7 +9,12 @@ import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteTotals } from "../../../src/store/sqlite/usage-totals.ts";
-import { StoreBusyError, type TotalsQuery } from "../../../src/store/store.ts";
+import {
+  type Store,
+  StoreBusyError,
+  type TotalsQuery,
+  type UsageReportQuery,
+} from "../../../src/store/store.ts";
 import { document, save } from "../../suites/store-samples.ts";
 
 const clock = realClock();
@@ -30,6 +35,12 @@ const usage = (account: number, requests: number) => {
   const body = { account, dna: ".1.2.", day: DAYS[0]!, models: { m: { requests, cost: requests } } };
   return document("usage", `${account}/${DAYS[0]}`, requests, body);
 };
+
+/** A report with all of its accounts. */
+async function read(store: Store, query: Partial<UsageReportQuery> = {}) {
+  const { days, accounts } = await store.usageReport({ ...ALL, accountFields: [], ...query });
+  return { days, accounts: (await Array.fromAsync(accounts)).flat() };
+}
 
 /** Rows of `accounts` accounts on every day, as their documents would leave them. */
 function fill(accounts: number): void {
@@ -80,8 +91,7 @@ test("all ways through the rows give the same sums", async () => {
 test("both ways to what accounts used give the same", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(600);
-  const used = (accounts: TotalsQuery["accounts"]) =>
-    store.usageReport({ ...ALL, accounts, accountFields: [] });
+  const used = (accounts: TotalsQuery["accounts"]) => read(store, { accounts });
   // 54,000 rows are many; by id, and by branch, they are few.
   const ids = Array.from({ length: 600 }, (_, i) => i + 1);
   const whole = await used({ dna: ".1." });
@@ -90,17 +100,17 @@ test("both ways to what accounts used give the same", async () => {
   expect(await used({ ids })).toEqual(whole);
   const branches = await Promise.all(Array.from({ length: 10 }, (_, i) => used({ dna: `.1.${i}.` })));
   const accounts = branches.flatMap((branch) => branch.accounts);
-  expect(accounts.sort((a, b) => b.account - a.account)).toEqual([...whole.accounts]);
+  expect(accounts.sort((a, b) => b.account - a.account)).toEqual(whole.accounts);
   await store.close();
 });
 
 test("days and accounts are of one moment, whatever is written meanwhile", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   for (let requests = 1; requests <= 40; requests++) {
-    const asked = store.usageReport({ ...ALL, accountFields: [] });
+    const asked = read(store);
     await store.save([save("account/7", requests, [usage(7, requests)])]);
     const { days, accounts } = await asked;
-    expect(days.map(({ cost }) => cost)).toEqual(accounts.map(({ cost }) => cost));
+    expect(days.map(({ cost }) => cost)).toEqual(accounts.map(({ total }) => total.cost));
   }
   await store.close();
 });
@@ -139,6 +149,31 @@ test("one that is aborted while it runs is answered at once, and the next one is
     store.usageTotals({ ...ALL, by: ["model"] }),
   ]);
   expect(again.map((rows) => rows.length)).toEqual([1, 3]);
+  await store.close();
+});
+
+test("a report that nobody reads holds no thread, and its accounts wait as text", async () => {
+  const store = await openStore(`sqlite:${path}`, { clock });
+  fill(3_000);
+  // Two threads, and more reports than that: each is answered although none is read.
+  const reports = await Promise.all(
+    Array.from({ length: 6 }, () => store.usageReport({ ...ALL, accountFields: ["name"] })),
+  );
+  expect(await store.usageTotals({ ...ALL, by: [] })).toHaveLength(1);
+  for (const { accounts } of reports) {
+    expect((await Array.fromAsync(accounts)).flat()).toHaveLength(3_000);
+  }
+  await store.close();
+});
+
+test("a report that is aborted while it is read rejects, and its thread serves the next one", async () => {
+  const store = await openStore(`sqlite:${path}`, { clock });
+  fill(3_000);
+  const abort = new AbortController();
+  const { accounts } = await store.usageReport({ ...ALL, accountFields: [] }, abort.signal);
+  abort.abort(new Error("gone"));
+  await expect(Array.fromAsync(accounts)).rejects.toThrow("gone");
+  expect((await read(store)).accounts).toHaveLength(3_000);
   await store.close();
 });
 
