@@ -83,10 +83,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
   };
 }
 
-async function callerOf(
-  { identify }: StoredResponseParts,
-  request: StoredResponseRequest,
-): Promise<Caller> {
+async function callerOf({ identify }: StoredResponseParts, request: StoredResponseRequest): Promise<Caller> {
   const { key } = request;
   if (key === null) throw new RefusedError(MISSING_KEY);
   const caller = await identify(key, request);

@@ -131,7 +131,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     allowClockOffset,
     logLevel: oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     logFormat: oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
-    upstreamClient: oneOf("UPSTREAM_CLIENT", "fetch", ["sockets", "fetch"]),
+    upstreamClient: oneOf("UPSTREAM_CLIENT", "sockets", ["sockets", "fetch"]),
     upstreamTimeoutMs: integer("UPSTREAM_TIMEOUT_MS", 600_000, 1, 86_400_000),
     upstreamFirstMs: integer("UPSTREAM_FIRST_MS", 60_000, 1, 86_400_000),
     upstreamIdleMs: integer("UPSTREAM_IDLE_MS", 120_000, 1, 86_400_000),

@@ -1,5 +1,5 @@
-// Sends requests over the runtime's fetch, which takes the least CPU for whole answers. It follows no redirect and
-// uses no proxy.
+// Sends requests over the runtime's fetch, for what our own connections do not do. It follows no redirect and uses no
+// proxy.
 //
 // A large body of bytes is sent in pieces: fetch would copy a whole one before it sends it.
 
