@@ -12,6 +12,8 @@ export interface ReadFields {
   readonly asText?: readonly string[];
 }
 
+const NO_FIELDS: readonly string[] = [];
+
 /** The size of a prompt: UTF-8 bytes of text, and numbers of images and files. */
 export interface PromptSize {
   readonly bytes: number;
@@ -20,9 +22,9 @@ export interface PromptSize {
 }
 
 /** Returns the size of a prompt. The payload's value must be an object. */
-export function promptSizeOf(payload: Payload, { withParts, asText = [] }: ReadFields): PromptSize {
+export function promptSizeOf(payload: Payload, { withParts, asText = NO_FIELDS }: ReadFields): PromptSize {
   const body = payload.value as Json;
-  const sum = { bytes: 0, images: 0, files: 0, lengthOf: payload.lengthOf };
+  const sum: Sum = { bytes: 0, images: 0, files: 0, payload };
   for (const field of withParts) weigh(body[field], sum, true);
   for (const field of asText) weigh(body[field], sum, false);
   return sum;
@@ -38,7 +40,7 @@ export function promptTextsOf(payload: Payload, fields: ReadFields): string[] {
   return texts.some(isLeftOut) ? textsIn(payload.whole() as Json, fields) : texts;
 }
 
-function textsIn(body: Json, { withParts, asText = [] }: ReadFields): string[] {
+function textsIn(body: Json, { withParts, asText = NO_FIELDS }: ReadFields): string[] {
   const texts: string[] = [];
   for (const field of withParts) gather(body[field], texts, true);
   for (const field of asText) gather(body[field], texts, false);
@@ -79,8 +81,8 @@ const HELD: ReadonlySet<string> = new Set([
   ...["file_id", "file_url", "file_data", "filename"],
 ]);
 
-const readIn = (part: Json, isPiece: boolean): readonly string[] =>
-  isPiece ? Object.keys(part).filter((key) => !HELD.has(key)) : Object.keys(part);
+/** Whether a field of a part counts as text. */
+const isRead = (key: string, isPiece: boolean): boolean => !isPiece || !HELD.has(key);
 
 /** Whether a field may hold parts. The arguments of a call are text, whatever their fields are called. */
 const isPart = (key: string): boolean => key !== "input";
@@ -92,13 +94,13 @@ interface Sum {
   bytes: number;
   images: number;
   files: number;
-  readonly lengthOf: (text: string) => number;
+  readonly payload: Pick<Payload, "lengthOf">;
 }
 
 /** Adds the size of a value. If `parts` is true, objects of a type in `HEAVY` count as images or files. */
 function weigh(value: unknown, sum: Sum, parts: boolean): void {
   if (typeof value === "string") {
-    sum.bytes += sum.lengthOf(value);
+    sum.bytes += sum.payload.lengthOf(value);
   } else if (typeof value === "number" || typeof value === "boolean") {
     sum.bytes += FRAME_BYTES;
   } else if (Array.isArray(value)) {
@@ -106,8 +108,9 @@ function weigh(value: unknown, sum: Sum, parts: boolean): void {
   } else if (isObject(value)) {
     const heavy = parts ? pieceOf(value) : undefined;
     if (heavy !== undefined) sum[heavy]++;
-    for (const key of readIn(value, heavy !== undefined)) {
-      sum.bytes += sum.lengthOf(key) + FRAME_BYTES;
+    for (const key in value) {
+      if (!isRead(key, heavy !== undefined)) continue;
+      sum.bytes += sum.payload.lengthOf(key) + FRAME_BYTES;
       weigh(value[key], sum, parts && isPart(key));
     }
   }
@@ -120,7 +123,9 @@ function gather(value: unknown, into: string[], parts: boolean): void {
   } else if (Array.isArray(value)) {
     for (const item of value) gather(item, into, parts);
   } else if (isObject(value)) {
-    for (const key of readIn(value, parts && pieceOf(value) !== undefined)) {
+    const isPiece = parts && pieceOf(value) !== undefined;
+    for (const key in value) {
+      if (!isRead(key, isPiece)) continue;
       // The model reads a schema's field names; those of a message are framing.
       if (!parts) into.push(key);
       gather(value[key], into, parts && isPart(key));

@@ -3,7 +3,16 @@
 // the top level, in entries of `tools`, in content blocks and their sources; never in a tool's schema, a
 // call's arguments or a text. Pure.
 
-import { CONTENT_FIELDS, TOOL_FIELDS, TOOL_TYPES, TOP_LEVEL, type ToolVerdict } from "./field-verdicts.ts";
+import { NO_TOOL_USES } from "../../actors/pricing/tool-prices.ts";
+import {
+  CONTENT_FIELDS,
+  TOOL_FIELDS,
+  TOOL_TYPES,
+  TOP_LEVEL,
+  type ToolVerdict,
+  type Verdict,
+  type Verdicts,
+} from "./field-verdicts.ts";
 import { isObject, type Json } from "./json.ts";
 
 /** What a request demands beyond its model. */
@@ -29,10 +38,18 @@ export const otherModelIn = (body: Json): string | null => readerOf(body).otherM
 /** Returns the demands of a body; a value that is not an object has none. */
 export const demandsOf = (body: unknown): Demands => (isObject(body) ? readerOf(body) : NO_DEMANDS);
 
-const NO_DEMANDS: Demands = { objects: null, routing: null, tools: {}, searches: 0, compactions: 0 };
+const NO_DEMANDS: Demands = {
+  objects: null,
+  routing: null,
+  tools: NO_TOOL_USES,
+  searches: 0,
+  compactions: 0,
+};
 
 /** Readers by body, because a body is read once for validation and again for routing. */
 const known = new WeakMap<Json, ReadBody>();
+/** Readers that have visited fewer values are not kept: to keep one takes longer than to read again. */
+const KEPT_VISITS_MIN = 50;
 
 /** What reading a body found. */
 interface ReadBody extends Demands {
@@ -48,9 +65,17 @@ function readerOf(body: Json): ReadBody {
   const found = known.get(body);
   if (found !== undefined) return found;
   const reader = new BodyReader(body);
-  known.set(body, reader);
+  if (reader.visits >= KEPT_VISITS_MIN) known.set(body, reader);
   return reader;
 }
+
+/** Returns the verdicts on which the reader acts. */
+const acting = (verdicts: Verdicts): ReadonlyMap<string, Verdict> =>
+  new Map(Object.entries(verdicts).filter(([, verdict]) => verdict !== "passes" && verdict !== "read"));
+
+const AT_TOP = acting(TOP_LEVEL);
+const IN_TOOLS = acting(TOOL_FIELDS);
+const IN_CONTENT = acting(CONTENT_FIELDS);
 
 /** Calls of one tool for which a hold is taken when the request sets no limit to them. */
 const CALLS_LIKELY = 10;
@@ -88,75 +113,107 @@ const isAbsent = (value: unknown): boolean =>
 const isHosted = ({ environment }: Json): boolean =>
   isObject(environment) && typeof environment.type === "string" && environment.type !== "local";
 
-/** Reads a body once, from the top level down. `at` is the path of a value. */
+/** Reads a body once, from the top level down. */
 class BodyReader implements Demands {
   otherModel: string | null = null;
   objects: string | null = null;
   routing: string | null = null;
-  readonly tools: Record<string, number> = Object.create(null) as Record<string, number>;
+  tools: Record<string, number> = NO_TOOL_USES;
   searches = 0;
   readonly compactions: number;
+  /** The number of tools and blocks that were read. */
+  visits = 0;
   readonly #callsMax: number | null;
+  /** The fields and indexes that lead to the value that is being read. */
+  readonly #path: (string | number)[] = [];
 
   constructor(body: Json) {
     const { max_tool_calls: most } = body;
     this.#callsMax = Number.isSafeInteger(most) && (most as number) > 0 ? (most as number) : null;
     this.compactions = mayCompact(body) ? 1 : 0;
     if (isObject(body.web_search_options)) this.searches = 1;
-    for (const [field, value] of Object.entries(body)) {
-      if (!isAbsent(value) && Object.hasOwn(TOP_LEVEL, field)) this.#topLevel(field, value);
+    for (const field in body) {
+      const verdict = AT_TOP.get(field);
+      if (verdict !== undefined && !isAbsent(body[field])) this.#topLevel(field, body[field], verdict);
     }
   }
 
-  #topLevel(field: string, value: unknown): void {
-    switch (TOP_LEVEL[field]) {
+  #topLevel(field: string, value: unknown, verdict: Verdict): void {
+    this.#path.push(field);
+    switch (verdict) {
       case "other_model":
-        this.otherModel ??= field;
-        return;
+        this.#foundModel();
+        break;
       case "routes":
         this.routing ??= field;
-        return;
+        break;
       case "objects":
-        this.objects ??= field;
-        return;
+        this.#foundObject();
+        break;
       case "objects_if_object":
-        if (isObject(value) && !Array.isArray(value)) this.objects ??= field;
-        return;
+        if (isObject(value) && !Array.isArray(value)) this.#foundObject();
+        break;
       case "nested":
-        if (field === "tools") this.#tools(value, field);
-        else if (field === "container") this.#container(value, field);
-        else if (field === "audio") this.#voice(value, field);
-        else if (field !== "functions") this.#content(value, field);
+        if (field === "tools") this.#tools(value);
+        else if (field === "container") this.#container(value);
+        else if (field === "audio") this.#voice(value);
+        else if (field !== "functions") this.#content(value);
     }
+    this.#path.pop();
   }
 
-  #voice(audio: unknown, at: string): void {
-    if (isObject(audio) && isObject(audio.voice)) this.objects ??= `${at}.voice`;
+  /** Records that the value being read selects another model. */
+  #foundModel(): void {
+    this.otherModel ??= this.#path.join(".");
+  }
+
+  /** Records that the value being read names an object of the account. */
+  #foundObject(): void {
+    this.objects ??= this.#path.join(".");
+  }
+
+  /** Records that a field of the value being read names an object of the account. */
+  #foundObjectIn(field: string): void {
+    this.objects ??= [...this.#path, field].join(".");
+  }
+
+  #voice(audio: unknown): void {
+    if (isObject(audio) && isObject(audio.voice)) this.#foundObjectIn("voice");
   }
 
   /**
    * A string is a container's id. An object may name one, or name files or skills of the account for a new
    * one.
    */
-  #container(value: unknown, at: string): void {
-    if (typeof value === "string") this.objects ??= at;
-    else if (isObject(value)) this.#account(value, at);
+  #container(value: unknown): void {
+    if (typeof value === "string") this.#foundObject();
+    else if (isObject(value)) this.#account(value);
   }
 
-  #tools(value: unknown, at: string): void {
+  #tools(value: unknown): void {
     if (!Array.isArray(value)) return;
-    for (const [i, tool] of value.entries()) if (isObject(tool)) this.#tool(tool, `${at}.${i}`);
+    for (let i = 0; i < value.length; i++) {
+      if (!isObject(value[i])) continue;
+      this.#path.push(i);
+      this.#tool(value[i]);
+      this.#path.pop();
+    }
   }
 
-  #tool(tool: Json, at: string): void {
+  #tool(tool: Json): void {
+    this.visits++;
     const type = typeOf(tool);
     const verdict = verdictOf(type);
-    if (verdict === "nested") this.#tools(tool.tools, `${at}.tools`);
-    if (verdict === "other_model") this.otherModel ??= at;
-    if (verdict === "objects") this.objects ??= at;
+    if (verdict === "nested") {
+      this.#path.push("tools");
+      this.#tools(tool.tools);
+      this.#path.pop();
+    }
+    if (verdict === "other_model") this.#foundModel();
+    if (verdict === "objects") this.#foundObject();
     if (type === "function" || type === "custom") return;
-    if (!isAbsent(tool.model)) this.otherModel ??= `${at}.model`;
-    this.#account(tool, at);
+    if (!isAbsent(tool.model)) this.otherModel ??= [...this.#path, "model"].join(".");
+    this.#account(tool);
     this.#calls(tool, type, verdict);
   }
 
@@ -165,21 +222,30 @@ class BodyReader implements Demands {
     const own = Number.isSafeInteger(most) ? Math.max(0, most as number) : null;
     const calls = own ?? this.#callsMax ?? CALLS_LIKELY;
     if (verdict === "search") this.searches += calls;
-    if (verdict === "call" || (verdict === "call_if_hosted" && isHosted(tool))) {
-      this.tools[type] = (this.tools[type] ?? 0) + calls;
-    }
+    if (verdict === "call" || (verdict === "call_if_hosted" && isHosted(tool))) this.#addCalls(type, calls);
+  }
+
+  /** Adds calls of a tool. The client chooses the type, so the counts have no prototype. */
+  #addCalls(type: string, calls: number): void {
+    if (this.tools === NO_TOOL_USES) this.tools = Object.create(null) as Record<string, number>;
+    this.tools[type] = (this.tools[type] ?? 0) + calls;
   }
 
   /** Finds objects of the account in a tool or in its container or environment. */
-  #account(holder: Json, at: string): void {
-    for (const [field, value] of Object.entries(holder)) {
-      if (isAbsent(value) || !Object.hasOwn(TOOL_FIELDS, field)) continue;
-      const verdict = TOOL_FIELDS[field];
-      if (verdict === "objects") this.objects ??= `${at}.${field}`;
-      else if (field === "id" && at.endsWith("container")) this.objects ??= `${at}.${field}`;
-      else if (field === "container") this.#container(value, `${at}.${field}`);
-      else if (field === "skills") this.#skills(value, `${at}.${field}`);
-      else if (verdict === "nested" && isObject(value)) this.#account(value, `${at}.${field}`);
+  #account(holder: Json): void {
+    for (const field in holder) {
+      const verdict = IN_TOOLS.get(field);
+      const value = holder[field];
+      if (verdict === undefined || isAbsent(value)) continue;
+      if (verdict === "objects") this.#foundObjectIn(field);
+      else if (field === "id" && this.#path.at(-1) === "container") this.#foundObjectIn(field);
+      else if (verdict === "nested") {
+        this.#path.push(field);
+        if (field === "container") this.#container(value);
+        else if (field === "skills") this.#skills(value);
+        else if (isObject(value)) this.#account(value);
+        this.#path.pop();
+      }
     }
   }
 
@@ -187,53 +253,64 @@ class BodyReader implements Demands {
    * Skills of the provider itself are public, and an inline skill belongs to the client; only others are
    * objects.
    */
-  #skills(value: unknown, at: string): void {
+  #skills(value: unknown): void {
     if (!Array.isArray(value)) return;
     for (const [i, skill] of value.entries()) {
       if (isObject(skill) && skill.type !== "anthropic" && !isAbsent(skill.skill_id))
-        this.objects ??= `${at}.${i}`;
+        this.#foundObjectIn(String(i));
     }
   }
 
   /** Reads a message, an item, a block, or a list of these. */
-  #content(value: unknown, at: string): void {
+  #content(value: unknown): void {
     if (Array.isArray(value)) {
-      // Only objects are visited, because a prompt may be a long list of numbers.
-      for (const [i, one] of value.entries()) if (typeof one === "object") this.#content(one, `${at}.${i}`);
+      for (let i = 0; i < value.length; i++) {
+        // Only objects are visited, because a prompt may be a long list of numbers.
+        if (typeof value[i] !== "object") continue;
+        this.#path.push(i);
+        this.#content(value[i]);
+        this.#path.pop();
+      }
     } else if (isObject(value) && !CLOSED.has(value.type)) {
-      for (const [field, inner] of Object.entries(value)) {
-        if (!isAbsent(inner) && Object.hasOwn(CONTENT_FIELDS, field))
-          this.#block(field, inner, `${at}.${field}`);
+      this.visits++;
+      for (const field in value) {
+        const verdict = IN_CONTENT.get(field);
+        if (verdict !== undefined && !isAbsent(value[field])) this.#block(field, value[field], verdict);
       }
     }
   }
 
-  #block(field: string, value: unknown, at: string): void {
-    const verdict = CONTENT_FIELDS[field];
-    if (verdict === "objects") this.objects ??= at;
-    if (verdict !== "nested") return;
-    if (field === "tools") this.#tools(value, at);
-    else if (field === "tool") this.#added(value, at);
-    else if (field === "environment") this.#container(value, at);
-    else if (field === "audio") this.#readAudio(value, at);
+  #block(field: string, value: unknown, verdict: Verdict): void {
+    if (verdict !== "objects" && verdict !== "nested") return;
+    this.#path.push(field);
+    if (verdict === "objects") this.#foundObject();
+    else if (field === "tools") this.#tools(value);
+    else if (field === "tool") this.#added(value);
+    else if (field === "environment") this.#container(value);
+    else if (field === "audio") this.#readAudio(value);
     else if (field === "content") {
       // An object here is the result of a server tool.
-      if (Array.isArray(value)) this.#content(value, at);
-    } else this.#content(value, at);
+      if (Array.isArray(value)) this.#content(value);
+    } else this.#content(value);
+    this.#path.pop();
   }
 
   /** Reads a tool that a later message adds. A reference names one of `tools`, or a server of the account. */
-  #added(value: unknown, at: string): void {
+  #added(value: unknown): void {
     if (!isObject(value)) return;
     const { type } = value;
     if (typeof type === "string" && type.endsWith("_reference")) {
-      if (type.startsWith("mcp")) this.objects ??= at;
-    } else if (isObject(value.definition)) this.#tool(value.definition, `${at}.definition`);
+      if (type.startsWith("mcp")) this.#foundObject();
+    } else if (isObject(value.definition)) {
+      this.#path.push("definition");
+      this.#tool(value.definition);
+      this.#path.pop();
+    }
   }
 
   /** The provider stores the audio of an earlier answer under an id. */
-  #readAudio(value: unknown, at: string): void {
-    if (isObject(value) && !isAbsent(value.id)) this.objects ??= `${at}.id`;
+  #readAudio(value: unknown): void {
+    if (isObject(value) && !isAbsent(value.id)) this.#foundObjectIn("id");
   }
 }
 

@@ -15,26 +15,58 @@ export interface FieldRule {
   readonly errorDetails?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Returns the refusal of the first rule that the body breaks, or null when it keeps them all. The caller
- * bounds the body's depth.
- */
-export function broken(
-  body: unknown,
-  required: readonly FieldRule[],
-  optional: readonly FieldRule[],
-): Refused | null {
-  if (!isObject(body)) return refuse("invalid_parameter", "body", "must be a JSON object");
-  const double = misspelt(body, [...required, ...optional]);
-  if (double !== null) return refuse("invalid_parameter", double, "must be spelt in small letters");
-  // An SDK acts on rules with `errorDetails`, so they precede other faults of the request.
-  const decided = optional.filter(({ errorDetails }) => errorDetails !== undefined);
-  return (
-    firstBroken(body, decided) ??
-    required.map((rule) => lacking(body, rule)).find((found) => found !== null) ??
-    firstBroken(body, optional) ??
-    unroutedModel(body)
-  );
+/** The rules of one kind of request. They are made once. */
+export class RequestRules {
+  private readonly required: readonly FieldRule[];
+  private readonly optional: readonly FieldRule[];
+  /** The optional rules of each field that has a rule; required fields have an entry, too. */
+  private readonly byField = new Map<string, readonly FieldRule[]>();
+
+  constructor(required: readonly FieldRule[], optional: readonly FieldRule[]) {
+    this.required = required;
+    this.optional = optional;
+    for (const { field } of required) this.byField.set(field, []);
+    for (const rule of optional)
+      this.byField.set(rule.field, [...(this.byField.get(rule.field) ?? []), rule]);
+  }
+
+  /**
+   * Returns the refusal of the first rule that the body breaks, or null when it keeps them all. The caller
+   * bounds the body's depth.
+   */
+  broken(body: unknown): Refused | null {
+    if (!isObject(body)) return refuse("invalid_parameter", "body", "must be a JSON object");
+    if (this.areKept(body)) return unroutedModel(body);
+    const { required, optional } = this;
+    const double = misspelt(body, [...required, ...optional]);
+    if (double !== null) return refuse("invalid_parameter", double, "must be spelt in small letters");
+    // An SDK acts on rules with `errorDetails`, so they precede other faults of the request.
+    const decided = optional.filter(({ errorDetails }) => errorDetails !== undefined);
+    return (
+      firstBroken(body, decided) ??
+      required.map((rule) => lacking(body, rule)).find((found) => found !== null) ??
+      firstBroken(body, optional) ??
+      unroutedModel(body)
+    );
+  }
+
+  /** Whether the body certainly keeps all rules, found in one pass over its fields. */
+  private areKept(body: Json): boolean {
+    for (const { field, holds } of this.required) {
+      if (body[field] === undefined || !holds(body[field])) return false;
+    }
+    for (const name in body) {
+      const rules = this.byField.get(name);
+      if (rules === undefined) {
+        if (name !== folded(name)) return false;
+        continue;
+      }
+      const value = body[name];
+      if (value === undefined || value === null) continue;
+      for (const { holds } of rules) if (!holds(value)) return false;
+    }
+    return true;
+  }
 }
 
 /** Returns the refusal of a required field, or null when it is valid. */
@@ -75,7 +107,15 @@ function misspelt(body: Json, rules: readonly FieldRule[]): string | null {
 }
 
 /** Folds case. Some letters fold to ASCII in upper case only. */
-const folded = (name: string): string => name.toUpperCase().toLowerCase();
+const folded = (name: string): string => (isSmallAscii(name) ? name : name.toUpperCase().toLowerCase());
+
+function isSmallAscii(name: string): boolean {
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code > 127 || (code >= 65 && code <= 90)) return false;
+  }
+  return true;
+}
 
 const refuse = (
   code: RequestRefusal["code"],
@@ -139,7 +179,11 @@ export const neverStreamed = (why: string): FieldRule => {
 export const MESSAGES_RULE: FieldRule = {
   field: "messages",
   rule: "must be a non-empty array of objects with a string role",
-  holds: (v) => Array.isArray(v) && v.length > 0 && v.every(hasRole),
+  holds(value) {
+    if (!Array.isArray(value) || value.length === 0) return false;
+    for (const message of value as unknown[]) if (!hasRole(message)) return false;
+    return true;
+  },
 };
 
 /**

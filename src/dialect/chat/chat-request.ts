@@ -7,12 +7,12 @@ import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
 import {
-  broken,
   type FieldRule,
   MESSAGES_RULE,
   MODEL_RULE,
   NOT_OFFERED,
   positive,
+  RequestRules,
   SERVICE_TIER_RULE,
   STREAM_OPTIONS_RULE,
   STREAM_RULE,
@@ -31,6 +31,8 @@ const OPTIONAL: readonly FieldRule[] = [
   ...NOT_OFFERED,
 ];
 
+const RULES = new RequestRules([MODEL_RULE, MESSAGES_RULE], OPTIONAL);
+
 const READ: ReadFields = {
   withParts: ["messages"],
   asText: ["tools", "functions", "response_format", "prediction", "tool_choice"],
@@ -38,22 +40,24 @@ const READ: ReadFields = {
 
 /** Reads a chat request, or returns the refusal of the first rule that it breaks. */
 export function parseChatRequest(payload: Payload): ParsedRequest {
-  const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE], OPTIONAL);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const body = payload.value as Json;
-  const limits = [body.max_tokens, body.max_completion_tokens].filter((v) => typeof v === "number");
-  const outAudio = Array.isArray(body.modalities) && body.modalities.includes("audio");
-  return {
-    ok: true,
-    request: {
-      ...textRequest(payload, promptSizeOf(payload, READ), { outAudio }),
-      // Some hosts generate `best_of` choices and return the best `n`.
-      n: Math.max(...[1, body.n, body.best_of].filter((v) => typeof v === "number")),
-      maxOutput: limits.length === 0 ? null : Math.max(...limits),
-      includeUsage: wantsUsage(body),
-    },
-  };
+  const isSpoken = Array.isArray(body.modalities) && body.modalities.includes("audio");
+  const request = textRequest(payload, promptSizeOf(payload, READ), isSpoken ? SPOKEN : undefined);
+  // Some hosts generate `best_of` choices and return the best `n`.
+  request.n = Math.max(numberOr(body.n, 1), numberOr(body.best_of, 1));
+  const limit = Math.max(numberOr(body.max_tokens, -1), numberOr(body.max_completion_tokens, -1));
+  request.maxOutput = limit === -1 ? null : limit;
+  request.includeUsage = wantsUsage(body);
+  return { ok: true, request };
 }
+
+const SPOKEN = { outAudio: true };
+
+/** Returns a number, or `otherwise` if the value is none. */
+export const numberOr = (value: unknown, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
 
 /** Whether the client requests the chunk with the usage. */
 export const wantsUsage = (body: Json): boolean =>

@@ -9,7 +9,14 @@ import { withModelName } from "../model-alias.ts";
 import { measuredOf } from "../non-token-usage.ts";
 import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
-import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, STREAM_RULE, upTo128 } from "../validation.ts";
+import {
+  type FieldRule,
+  MODEL_RULE,
+  NOT_OFFERED,
+  RequestRules,
+  STREAM_RULE,
+  upTo128,
+} from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 
@@ -33,10 +40,10 @@ const READ_BY_MODEL: ReadFields = { withParts: ["prompt"] };
 const READ = ["model", "prompt", "n", "size", "quality", "stream", "speed", "inference_geo"] as const;
 
 const parseWith =
-  (...required: readonly FieldRule[]) =>
+  (rules: RequestRules) =>
   (payload: Payload): ParsedRequest => {
     const given = fieldsIn(payload, SPELT);
-    const fault = broken(given, required, OPTIONAL) ?? fileAsField(payload, READ);
+    const fault = rules.broken(given) ?? fileAsField(payload, READ);
     if (fault !== null) return fault;
     const body = given as Json;
     const n = typeof body.n === "number" ? body.n : 1;
@@ -126,7 +133,13 @@ const base: Omit<Dialect, "parse"> = {
 };
 
 /** The dialect of `/v1/images/generations` and `/v1/images/edits`. */
-export const images: Dialect = { ...base, parse: parseWith(MODEL_RULE, PROMPT) };
+export const images: Dialect = {
+  ...base,
+  parse: parseWith(new RequestRules([MODEL_RULE, PROMPT], OPTIONAL)),
+};
 
 /** The dialect of `/v1/images/variations`, which has no prompt. */
-export const imageVariations: Dialect = { ...base, parse: parseWith(MODEL_RULE) };
+export const imageVariations: Dialect = {
+  ...base,
+  parse: parseWith(new RequestRules([MODEL_RULE], OPTIONAL)),
+};

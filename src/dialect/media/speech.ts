@@ -8,7 +8,7 @@ import { withModelName } from "../model-alias.ts";
 import { measuredOf } from "../non-token-usage.ts";
 import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
-import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED } from "../validation.ts";
+import { type FieldRule, MODEL_RULE, NOT_OFFERED, RequestRules } from "../validation.ts";
 import { createMediaStream, type MediaEvents, mediaStreamError, NO_CLOSING } from "./media-stream.ts";
 import { spokenSeconds } from "./sound-duration.ts";
 
@@ -36,6 +36,8 @@ const OPTIONAL: readonly FieldRule[] = [
   ...NOT_OFFERED.filter(({ field }) => field !== "speed"),
 ];
 
+const RULES = new RequestRules([MODEL_RULE, INPUT], OPTIONAL);
+
 const READ: ReadFields = { withParts: ["input", "instructions"] };
 
 const USUAL_FORM = "mp3";
@@ -45,7 +47,7 @@ const TOKENS_PER_CHAR_MAX = 5;
 const TOKENS_MIN = 250;
 
 function parseSpeech(payload: Payload): ParsedRequest {
-  const fault = broken(payload.value, [MODEL_RULE, INPUT], OPTIONAL);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const body = payload.value as Json;
   const input = body.input as string;

@@ -17,11 +17,11 @@ import { measuredOf } from "../non-token-usage.ts";
 import { isForm } from "../payload/form-parts.ts";
 import type { Payload } from "../payload/payload.ts";
 import {
-  broken,
   type FieldRule,
   MODEL_RULE,
   NOT_OFFERED,
   neverStreamed,
+  RequestRules,
   STREAM_RULE,
 } from "../validation.ts";
 import { fieldsIn, fileAsField, type Spelt } from "./form-fields.ts";
@@ -58,13 +58,13 @@ const refuse = (
 });
 
 const parseWith =
-  (...more: readonly FieldRule[]) =>
+  (rules: RequestRules) =>
   (payload: Payload): ParsedRequest => {
     if (!isForm(payload.contentType)) {
       return refuse("invalid_parameter", "body", "must be a form (multipart/form-data) with a file");
     }
     const given = fieldsIn(payload, SPELT);
-    const fault = broken(given, [MODEL_RULE], [...OPTIONAL, ...more]) ?? fileAsField(payload, READ);
+    const fault = rules.broken(given) ?? fileAsField(payload, READ);
     if (fault !== null) return fault;
     const sounds = payload.files.filter(({ field }) => field === "file");
     if (sounds.length === 0) return refuse("missing_parameter", "file", "is required");
@@ -191,7 +191,7 @@ const EVENTS: MediaEvents = {
 export const transcriptions: Dialect = {
   name: "chat",
   usage: "transcription",
-  parse: parseWith(),
+  parse: parseWith(new RequestRules([MODEL_RULE], OPTIONAL)),
   promptTexts,
   upstreamBody: withModelName,
   readAnswer: readTranscript,
@@ -204,5 +204,5 @@ export const transcriptions: Dialect = {
 /** The dialect of `/v1/audio/translations`, which is never streamed. */
 export const translations: Dialect = {
   ...transcriptions,
-  parse: parseWith(neverStreamed("translations come")),
+  parse: parseWith(new RequestRules([MODEL_RULE], [...OPTIONAL, neverStreamed("translations come")])),
 };

@@ -4,17 +4,18 @@
 import type { ModelNaming, ModelRequest, NonTokenUsage, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import type { JsonPath, Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
-import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
+import { SEARCHES_LIKELY, type TextRequest, textRequest } from "../text-request.ts";
 import {
-  broken,
   type FieldRule,
   isPositive,
   MESSAGES_RULE,
   MODEL_RULE,
   NOT_OFFERED,
   neverStreamed,
+  RequestRules,
   SERVICE_TIER_RULE,
   STREAM_RULE,
 } from "../validation.ts";
@@ -59,6 +60,12 @@ const TOOLS: FieldRule = {
 /** Rules that apply to fields that are present and not null. */
 const OPTIONAL: readonly FieldRule[] = [STREAM_RULE, SERVICE_TIER_RULE, TOOLS, ...NOT_OFFERED, ...KEPT];
 
+const RULES = new RequestRules([MODEL_RULE, MESSAGES_RULE, MAX_TOKENS], OPTIONAL);
+const COUNT_RULES = new RequestRules(
+  [MODEL_RULE, MESSAGES_RULE],
+  [...OPTIONAL, neverStreamed("tokens are counted")],
+);
+
 const READ: ReadFields = {
   withParts: ["system", "messages"],
   asText: ["tools", "tool_choice", "output_config"],
@@ -66,34 +73,35 @@ const READ: ReadFields = {
 
 /** Reads a messages request, or returns the refusal of the first rule that it breaks. */
 export function parseMessagesRequest(payload: Payload): ParsedRequest {
-  const fault = broken(payload.value, [MODEL_RULE, MESSAGES_RULE, MAX_TOKENS], OPTIONAL);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const { max_tokens, tools } = payload.value as Json;
-  const request = { ...requestOf(payload), maxOutput: max_tokens as number, measured: searchesIn(tools) };
+  const request = requestOf(payload);
+  request.maxOutput = max_tokens as number;
+  request.measured = searchesIn(tools);
   return { ok: true, request };
 }
 
 /** Returns the maximum number of web searches: the sum of the limits of all search tools. */
 function searchesIn(tools: unknown): NonTokenUsage {
-  const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
-  const allowed = given
+  if (!Array.isArray(tools)) return NO_NON_TOKEN_USAGE;
+  const allowed = (tools as readonly unknown[])
     .filter(isObject)
     .filter(({ type }) => typeof type === "string" && type.startsWith("web_search"))
     .map(({ max_uses: most }) => (typeof most === "number" ? most : SEARCHES_LIKELY));
-  return allowed.length === 0 ? {} : { webSearches: allowed.reduce((sum, one) => sum + one) };
+  return allowed.length === 0 ? NO_NON_TOKEN_USAGE : { webSearches: allowed.reduce((sum, one) => sum + one) };
 }
 
 /** Reads a request of the token count. It needs no output limit, because nothing is generated. */
 export function parseCountRequest(payload: Payload): ParsedRequest {
-  const rules = [...OPTIONAL, neverStreamed("tokens are counted")];
-  return (
-    broken(payload.value, [MODEL_RULE, MESSAGES_RULE], rules) ?? { ok: true, request: requestOf(payload) }
-  );
+  return COUNT_RULES.broken(payload.value) ?? { ok: true, request: requestOf(payload) };
 }
 
 /** Files in this dialect are documents, never audio. */
-const requestOf = (payload: Payload): ModelRequest =>
-  textRequest(payload, promptSizeOf(payload, READ), { inAudio: false });
+const requestOf = (payload: Payload): TextRequest =>
+  textRequest(payload, promptSizeOf(payload, READ), WITHOUT_AUDIO);
+
+const WITHOUT_AUDIO = { inAudio: false };
 
 /** Returns all texts of the prompt, for counting. */
 export const messagesPromptTexts = ({ payload }: ModelRequest): readonly string[] =>
@@ -113,13 +121,21 @@ export function messagesUpstreamBody(request: ModelRequest, naming: ModelNaming)
  */
 export function unsignedThoughts(body: unknown): JsonPath[] {
   const messages: unknown = isObject(body) ? body.messages : null;
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown, m): JsonPath[] => {
-    if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) return [];
+  const found: JsonPath[] = [];
+  if (!Array.isArray(messages)) return found;
+  for (let m = 0; m < messages.length; m++) {
+    const message: unknown = messages[m];
+    if (!isObject(message) || message.role !== "assistant" || !Array.isArray(message.content)) continue;
     const content: readonly unknown[] = message.content;
-    const places = content.flatMap((block, b) => (isUnsigned(block) ? [["messages", m, "content", b]] : []));
-    return places.length > 0 && places.length === content.length ? [["messages", m]] : places;
-  });
+    if (content.length > 0 && content.every(isUnsigned)) {
+      found.push(["messages", m]);
+      continue;
+    }
+    for (let b = 0; b < content.length; b++) {
+      if (isUnsigned(content[b])) found.push(["messages", m, "content", b]);
+    }
+  }
+  return found;
 }
 
 const isUnsigned = (block: unknown): boolean =>

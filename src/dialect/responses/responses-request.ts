@@ -6,11 +6,11 @@ import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
-  broken,
   type FieldRule,
   MODEL_RULE,
   NOT_OFFERED,
   positive,
+  RequestRules,
   SERVICE_TIER_RULE,
   STREAM_OPTIONS_RULE,
   STREAM_RULE,
@@ -50,6 +50,9 @@ const OPTIONAL: readonly FieldRule[] = [
 /** Each of these fields can replace the input. */
 const INSTEAD = ["previous_response_id", "conversation", "prompt"] as const;
 
+const RULES = new RequestRules([MODEL_RULE], OPTIONAL);
+const RULES_WITH_INPUT = new RequestRules([MODEL_RULE, INPUT], OPTIONAL);
+
 const READ: ReadFields = {
   withParts: ["instructions", "input", "prompt"],
   asText: ["tools", "tool_choice", "text"],
@@ -59,7 +62,7 @@ const READ: ReadFields = {
 export function parseResponsesRequest(payload: Payload): ParsedRequest {
   const given = isObject(payload.value) ? payload.value : {};
   const needsInput = INSTEAD.every((field) => (given[field] ?? null) === null);
-  const fault = broken(payload.value, needsInput ? [MODEL_RULE, INPUT] : [MODEL_RULE], OPTIONAL);
+  const fault = (needsInput ? RULES_WITH_INPUT : RULES).broken(payload.value);
   if (fault !== null) return fault;
   const tools = typesOf(given.tools);
   const outImage = tools.some((type) => type.startsWith("image_generation"));

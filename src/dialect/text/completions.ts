@@ -3,7 +3,7 @@
 // fields pass.
 
 import { readChatAnswer, withFingerprint } from "../chat/chat-answer.ts";
-import { upstreamBody, wantsUsage } from "../chat/chat-request.ts";
+import { numberOr, upstreamBody, wantsUsage } from "../chat/chat-request.ts";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
 import type { Dialect, ParsedRequest } from "../dialect.ts";
 import type { Json } from "../json.ts";
@@ -11,10 +11,10 @@ import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
 import {
-  broken,
   type FieldRule,
   MODEL_RULE,
   NOT_OFFERED,
+  RequestRules,
   SERVICE_TIER_RULE,
   STREAM_OPTIONS_RULE,
   STREAM_RULE,
@@ -37,13 +37,15 @@ const OPTIONAL: readonly FieldRule[] = [
   ...NOT_OFFERED,
 ];
 
+const RULES = new RequestRules([MODEL_RULE, inputs("prompt")], OPTIONAL);
+
 const READ: ReadFields = { withParts: ["prompt", "suffix"] };
 
 /** The hosts' output limit in tokens for a client that sets none. */
 const MAX_TOKENS = 16;
 
 function parse(payload: Payload): ParsedRequest {
-  const fault = broken(payload.value, [MODEL_RULE, inputs("prompt")], OPTIONAL);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const body = payload.value as Json;
   const { count, tokens } = inputsOf(body.prompt)!;
@@ -60,9 +62,6 @@ function parse(payload: Payload): ParsedRequest {
     },
   };
 }
-
-const numberOr = (value: unknown, otherwise: number): number =>
-  typeof value === "number" ? value : otherwise;
 
 /** The dialect of `/v1/completions`. */
 export const completions: Dialect = {

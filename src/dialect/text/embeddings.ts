@@ -6,15 +6,19 @@ import type { Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { MODEL_RULE, NOT_OFFERED, neverStreamed, RequestRules } from "../validation.ts";
 import { inputs, inputsOf } from "./inputs.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const READ: ReadFields = { withParts: ["input"] };
 
+const RULES = new RequestRules(
+  [MODEL_RULE, inputs("input")],
+  [neverStreamed("embeddings come"), ...NOT_OFFERED],
+);
+
 function parse(payload: Payload): ParsedRequest {
-  const rules = [neverStreamed("embeddings come"), ...NOT_OFFERED];
-  const fault = broken(payload.value, [MODEL_RULE, inputs("input")], rules);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const { count, tokens } = inputsOf((payload.value as Json).input)!;
   const request = textRequest(payload, promptSizeOf(payload, READ), READ_ONCE);

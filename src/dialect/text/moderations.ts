@@ -6,7 +6,7 @@ import { isObject, type Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed, RequestRules } from "../validation.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 const INPUT: FieldRule = {
@@ -23,9 +23,10 @@ const ONE_CALL = { calls: 1 };
 /** The model if the client names none, as SDKs expect. */
 const MODEL_OTHERWISE = "omni-moderation-latest";
 
+const RULES = new RequestRules([INPUT], [MODEL_RULE, neverStreamed("an input is judged"), ...NOT_OFFERED]);
+
 function parse(payload: Payload): ParsedRequest {
-  const rules = [MODEL_RULE, neverStreamed("an input is judged"), ...NOT_OFFERED];
-  const fault = broken(payload.value, [INPUT], rules);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const { model } = payload.value as Json;
   const request = textRequest(payload, promptSizeOf(payload, READ), READ_ONCE);

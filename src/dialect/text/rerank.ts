@@ -6,7 +6,7 @@ import { isObject, type Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf } from "../prompt-size.ts";
 import { textRequest } from "../text-request.ts";
-import { broken, type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed } from "../validation.ts";
+import { type FieldRule, MODEL_RULE, NOT_OFFERED, neverStreamed, RequestRules } from "../validation.ts";
 import { inOneAnswer, READ_ONCE, readListed } from "./list-answers.ts";
 
 /** Limit of documents; no host accepts more. */
@@ -26,13 +26,15 @@ const REQUIRED: readonly FieldRule[] = [
   },
 ];
 
+const RULES = new RequestRules(REQUIRED, [neverStreamed("documents are ranked"), ...NOT_OFFERED]);
+
 const isDocument = (value: unknown): boolean => typeof value === "string" || isObject(value);
 
 const QUERY = { withParts: ["query"] };
 const DOCUMENTS = { withParts: ["documents"] };
 
 function parse(payload: Payload): ParsedRequest {
-  const fault = broken(payload.value, REQUIRED, [neverStreamed("documents are ranked"), ...NOT_OFFERED]);
+  const fault = RULES.broken(payload.value);
   if (fault !== null) return fault;
   const count = countOf(payload);
   const weight = promptSizeOf(payload, DOCUMENTS);
