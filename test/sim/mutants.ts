@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "holds not told again",
     rule: "who has open requests tells a new owner",
     file: "src/gateway/admission/hold-registry.ts",
-    from: "await Promise.all(moved.map(([account, entries]) => this.report(account, { due: entries.keys() })));",
+    from: "await Promise.all(moved.map(([account, newest]) => this.report(account, { due: idsUntil(newest) })));",
     to: "await Promise.all(moved.map(() => null));",
     options: kind,
   },

@@ -39,6 +39,8 @@ export interface HoldRegistry {
   removeUnconfirmed(account: AccountId, id: string): void;
   /** Returns whether the hold of request `id` is registered. */
   has(id: string): boolean;
+  /** Returns the number of registered holds. */
+  size(): number;
   /**
    * Incremented at every re-assertion after a move or loss: a hold that was granted in the meantime was not
    * part of it.
@@ -56,11 +58,24 @@ const BUDGET_MS = 1_000;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 5_000;
 
-interface Entry {
-  readonly account: AccountId;
-  hold: RegisteredHold;
+/** A registered hold, in the list of its account. */
+class Entry {
   /** The hold was re-asserted, or is being so. */
-  isReasserted: boolean;
+  isReasserted = false;
+  newer: Entry | null = null;
+  older: Entry | null = null;
+
+  constructor(
+    readonly account: AccountId,
+    public hold: RegisteredHold,
+  ) {}
+}
+
+/** Returns the ids of an account's registered holds, oldest first. */
+function idsUntil(newest: Entry): string[] {
+  const ids: string[] = [];
+  for (let entry: Entry | null = newest; entry !== null; entry = entry.older) ids.push(entry.hold.id);
+  return ids.reverse();
 }
 
 /** What must be reported to one account. */
@@ -97,7 +112,8 @@ export function createHoldRegistry(parts: HoldRegistryParts): HoldRegistry {
 
 class NodeHoldRegistry implements HoldRegistry {
   private readonly byId = new Map<string, Entry>();
-  private readonly byAccount = new Map<AccountId, Map<string, Entry>>();
+  /** The newest hold of each account, which the older ones follow. */
+  private readonly newest = new Map<AccountId, Entry>();
   private readonly reports = new Map<AccountId, Report>();
   private readonly asks = new Semaphore(AT_ONCE);
   private round = 0;
@@ -108,16 +124,16 @@ class NodeHoldRegistry implements HoldRegistry {
     const { system } = this.parts;
     system.onMoved(async (concerns) => {
       this.round++;
-      const moved = [...this.byAccount].filter(([account]) => concerns(actorRef.account(account)));
-      await Promise.all(moved.map(([account, entries]) => this.report(account, { due: entries.keys() })));
+      const moved = [...this.newest].filter(([account]) => concerns(actorRef.account(account)));
+      await Promise.all(moved.map(([account, newest]) => this.report(account, { due: idsUntil(newest) })));
     });
     system.onResync(async ({ kind, id }) => {
       if (kind !== "account") return;
       this.round++;
       const account = Number(id) as AccountId;
-      const entries = this.byAccount.get(account);
-      if (entries === undefined) return;
-      const reported = this.report(account, { due: entries.keys() });
+      const newest = this.newest.get(account);
+      if (newest === undefined) return;
+      const reported = this.report(account, { due: idsUntil(newest) });
       this.reports.get(account)?.hurry.resolve();
       await reported;
     });
@@ -129,11 +145,14 @@ class NodeHoldRegistry implements HoldRegistry {
       known.hold = hold;
       return;
     }
-    const entry = { account, hold, isReasserted: false };
+    const entry = new Entry(account, hold);
     this.byId.set(hold.id, entry);
-    const beside = this.byAccount.get(account);
-    if (beside === undefined) this.byAccount.set(account, new Map([[hold.id, entry]]));
-    else beside.set(hold.id, entry);
+    const older = this.newest.get(account);
+    if (older !== undefined) {
+      entry.older = older;
+      older.newer = entry;
+    }
+    this.newest.set(account, entry);
   }
 
   grow(id: string, { cost, tokens }: { readonly cost: Nano; readonly tokens: number }): void {
@@ -163,6 +182,10 @@ class NodeHoldRegistry implements HoldRegistry {
 
   has(id: string): boolean {
     return this.byId.has(id);
+  }
+
+  size(): number {
+    return this.byId.size;
   }
 
   generation(): number {
@@ -242,9 +265,11 @@ class NodeHoldRegistry implements HoldRegistry {
     const entry = this.byId.get(id);
     if (entry === undefined) return undefined;
     this.byId.delete(id);
-    const beside = this.byAccount.get(entry.account);
-    beside?.delete(id);
-    if (beside?.size === 0) this.byAccount.delete(entry.account);
+    const { account, newer, older } = entry;
+    if (older !== null) older.newer = newer;
+    if (newer !== null) newer.older = older;
+    else if (older !== null) this.newest.set(account, older);
+    else this.newest.delete(account);
     return entry;
   }
 }

@@ -28,6 +28,7 @@ import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { ActorSystem, AskOptions } from "../../runtime/system.ts";
 import type { ChargeSpool, SpooledCharge } from "./charge-spool.ts";
+import { type ChargeWait, ChargeWaits } from "./charge-waits.ts";
 import { createHoldRegistry, type HoldRegistry, type RegisteredHold } from "./hold-registry.ts";
 
 /** What an account replies to a request. */
@@ -97,17 +98,17 @@ class NodeSettlement implements Settlement {
   private late = 0;
   private readonly waiting = new Map<string, SpooledCharge>();
   private readonly listeners: ((id: string) => void)[] = [];
-  /** Cancel the waits for the ledger when the process ends. */
-  private readonly waiters = new Set<() => void>();
+  private readonly waits: ChargeWaits;
   private waitMs: number;
-  private readonly inProgress = new Set<string>();
   private readonly cancelling = new Set<string>();
-  private awaited = Promise.withResolvers<void>();
+  /** Resolves when no request is running; null while nothing waits for that. */
+  private whenIdle: PromiseWithResolvers<void> | null = null;
 
   constructor(private readonly parts: SettlementParts) {
     const { system, clock, log, chargeWaitMs } = parts;
     this.holds = createHoldRegistry({ system, clock, log });
     this.waitMs = chargeWaitMs;
+    this.waits = new ChargeWaits(clock, chargeWaitMs, (wait, error) => void this.endLate(wait, error));
   }
 
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply> {
@@ -119,36 +120,20 @@ class NodeSettlement implements Settlement {
   }
 
   idle(): Promise<void> {
-    return this.inProgress.size === 0 ? Promise.resolve() : this.awaited.promise;
+    if (this.isIdle()) return Promise.resolve();
+    this.whenIdle ??= Promise.withResolvers<void>();
+    return this.whenIdle.promise;
   }
 
   flushNow(): void {
     this.waitMs = Math.min(this.parts.chargeWaitMs, HASTY_MS);
-    for (const cancelWait of this.waiters) cancelWait();
+    this.waits.endAll(this.waitMs, new Error("the process ends"));
   }
 
-  async charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void> {
-    const { clock, log } = this.parts;
-    const bornAt = clock.wall();
-    const one = { account, bornAt, facts };
-    try {
-      await this.unlessEnding(
-        before === undefined ? this.send(one, this.waitMs) : this.sendAfter(before, one),
-      );
-      this.holds.remove(facts.id);
-      this.settled(facts.id);
-    } catch (error) {
-      if (error instanceof RefusedError) {
-        this.holds.remove(facts.id);
-        this.settled(facts.id);
-        throw error;
-      }
-      this.late++;
-      log("error", "late_charge", { id: facts.id, account, error: String(error) });
-      await this.spool(one);
-    } finally {
-      this.end(facts.id);
-    }
+  charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void> {
+    const wait = this.waits.add(account, facts);
+    void this.store(wait, before);
+    return wait.settled;
   }
 
   async cancel(account: AccountId, id: string, aborted: boolean): Promise<boolean> {
@@ -159,7 +144,7 @@ class NodeSettlement implements Settlement {
       isFree = answer;
       this.cancelling.delete(id);
       this.settled(id);
-      this.end(id);
+      this.noteIdle();
     });
     await atMost(clock, this.waitMs, cancelled);
     return isFree;
@@ -204,29 +189,40 @@ class NodeSettlement implements Settlement {
     const { cost, tokens, admittedAt, takenAt } = reply;
     holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
     if (round !== holds.generation()) holds.reassert(id);
-    this.inProgress.add(id);
     return reply;
   }
 
-  private send({ account, facts, bornAt }: SpooledCharge, budgetMs: number): Promise<unknown> {
-    const options = { id: facts.id, bornAt, budgetMs };
-    return this.parts.system.ask(actorRef.account(account), "charge", facts, options);
+  /** Sends a charge when `before` has settled, and ends its wait when it is stored or refused. */
+  private async store(wait: ChargeWait, before: Promise<void> | undefined): Promise<void> {
+    const { account, facts } = wait;
+    try {
+      if (before !== undefined) await before;
+      // The charge was late already, so it is retried from the spool.
+      if (wait.isOver) return;
+      const options = { id: facts.id, budgetMs: this.waitMs };
+      const reply = this.parts.system.askNow(actorRef.account(account), "charge", facts, options);
+      if (reply instanceof Promise) await reply;
+    } catch (error) {
+      if (!this.waits.end(wait)) return;
+      if (!(error instanceof RefusedError)) return this.endLate(wait, error);
+      this.ended(facts.id);
+      wait.reject(error);
+      return;
+    }
+    if (!this.waits.end(wait)) return;
+    this.ended(facts.id);
+    wait.resolve();
   }
 
-  /** Sends the charge when `before` has settled or its time is over. */
-  private async sendAfter(before: Promise<void>, one: SpooledCharge): Promise<void> {
-    const { clock } = this.parts;
-    const until = clock.mono() + this.waitMs;
-    await atMost(clock, this.waitMs, before);
-    await this.send(one, Math.max(1, until - clock.mono()));
-  }
-
-  /** Settles like `stored`, or rejects when the process ends first. */
-  private unlessEnding(stored: Promise<unknown>): Promise<unknown> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const cancelWait = () => reject(new Error("the process ends"));
-    this.waiters.add(cancelWait);
-    return Promise.race([stored, promise]).finally(() => this.waiters.delete(cancelWait));
+  /** Spools a charge that was not stored in time. */
+  private async endLate(
+    { account, bornAt, facts, resolve, reject }: ChargeWait,
+    error: unknown,
+  ): Promise<void> {
+    this.late++;
+    this.parts.log("error", "late_charge", { id: facts.id, account, error: String(error) });
+    await this.spool({ account, bornAt, facts }).then(resolve, reject);
+    this.noteIdle();
   }
 
   private async spool(one: SpooledCharge): Promise<void> {
@@ -246,7 +242,9 @@ class NodeSettlement implements Settlement {
     const { id } = facts;
     this.waiting.set(id, one);
     if (!this.holds.has(id)) this.holds.add(account, holdOf(facts));
-    this.send({ ...one, facts: { ...facts, delivered: true } }, RETRY_MS)
+    const options = { id, bornAt: one.bornAt, budgetMs: RETRY_MS };
+    this.parts.system
+      .ask(actorRef.account(account), "charge", { ...facts, delivered: true }, options)
       .catch((error) => {
         if (!(error instanceof RefusedError)) throw error;
         log("error", "late_charge_refused", { id, account, code: error.refusal.code });
@@ -292,16 +290,26 @@ class NodeSettlement implements Settlement {
     }
   }
 
+  /** Records that the charge of a request is stored or refused. */
+  private ended(id: string): void {
+    this.holds.remove(id);
+    this.settled(id);
+    this.noteIdle();
+  }
+
   private settled(id: string): void {
     for (const notify of this.listeners) notify(id);
   }
 
-  /** Records that a request does not run any more. */
-  private end(id: string): void {
-    this.inProgress.delete(id);
-    if (this.inProgress.size > 0) return;
-    this.awaited.resolve();
-    this.awaited = Promise.withResolvers<void>();
+  /** Returns whether no request is running: what is registered are late charges only. */
+  private isIdle(): boolean {
+    return this.holds.size() === this.waiting.size;
+  }
+
+  private noteIdle(): void {
+    if (this.whenIdle === null || !this.isIdle()) return;
+    this.whenIdle.resolve();
+    this.whenIdle = null;
   }
 }
 
