@@ -46,8 +46,9 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
   const stale = followPlacement(parts.bus, node);
   const lifecycle = createLifecycle(parts, node);
   return {
-    ask: (to, type, input, options = {}) => node.ask(to, { type, ...input }, options),
-    askNow: (to, type, input, options = NO_OPTIONS) => node.askNow(to, { type, ...input }, options),
+    // The spread stands first, because the engine then copies the input in one piece.
+    ask: (to, type, input, options = NO_OPTIONS) => node.ask(to, { ...input, type }, options),
+    askNow: (to, type, input, options = NO_OPTIONS) => node.askNow(to, { ...input, type }, options),
     subscribe: node.publications.subscribe,
     owns: node.operations.owns,
     onStale(handle) {

@@ -19,13 +19,14 @@
 
 import { type Envelope, type Reply, UNAVAILABLE } from "../actor.ts";
 import type { ActorContext, Loaded } from "./actor-context.ts";
-import { TurnRunner } from "./command-turns.ts";
-import type { CommitBatch } from "./commit-batch.ts";
+import { type TurnResult, TurnRunner } from "./command-turns.ts";
 import { CommitPipeline } from "./commit-pipeline.ts";
 import { DedupTable, isFresh } from "./dedup-table.ts";
 import { loadState } from "./replay.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 
+/** The result of a turn that failed the activation. */
+const FAILED: TurnResult = { reply: UNAVAILABLE, batch: null };
 /** Under traffic the second try carries the save; the others are for saves that fail. */
 const SAVE_TRIES = 4;
 
@@ -137,10 +138,10 @@ export class Activation {
 
   /**
    * Takes the turn on the caller's stack. Returns null, and executes nothing, when something must be waited
-   * for first: loading, holds, room in the mailbox, a lookup in the ledger. Returns a promise when the reply
-   * waits for its commit.
+   * for first: loading, holds, room in the mailbox, a lookup in the ledger. A turn whose reply waits for a
+   * batch counts as being answered until `endTurn`.
    */
-  handleNow(envelope: Envelope): Reply | Promise<Reply> | null {
+  handleNow(envelope: Envelope): TurnResult | null {
     const { actor } = this;
     const { host, behavior } = actor;
     const loaded = actor.current();
@@ -149,21 +150,18 @@ export class Activation {
       const dedupId = behavior.dedupIdOf(envelope.command);
       if (dedupId !== undefined && this.isOld(envelope, loaded)) return null;
       this.usedAt = host.clock.mono();
-      const { reply, batch } = this.turns.run(loaded.fold, envelope, dedupId !== undefined, false);
-      return batch === null ? reply : this.afterCommit(reply, batch);
+      const turn = this.turns.run(loaded.fold, envelope, dedupId !== undefined, false);
+      if (turn.batch !== null) this.answering++;
+      return turn;
     } catch (error) {
       this.fail("turn_failed", error);
-      return UNAVAILABLE;
+      return FAILED;
     }
   }
 
-  private async afterCommit(reply: Reply, batch: CommitBatch): Promise<Reply> {
-    this.answering++;
-    try {
-      return (await batch.durable) ? reply : UNAVAILABLE;
-    } finally {
-      this.answering--;
-    }
+  /** Ends a turn of `handleNow` whose reply waited for a batch. */
+  endTurn(): void {
+    this.answering--;
   }
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */

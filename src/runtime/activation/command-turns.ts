@@ -27,6 +27,11 @@ const TOO_OLD: TurnResult = { reply: { ok: false, code: "too_old" }, batch: null
 /** A command without a dedup id is shed when its caller stopped waiting longer ago than this (ms). */
 const SHED_GRACE_MS = 2_000;
 
+function replyOf({ refused, reply, ungated }: Decision<unknown>, epoch: number): Reply {
+  if (refused !== undefined) return { ok: false, code: "refused", refusal: refused };
+  return ungated ? { ok: true, body: reply, ungated: epoch } : { ok: true, body: reply };
+}
+
 /** The turn runner of one activation. A turn changes the actor's state and its open batch. */
 export class TurnRunner {
   /** The version of the dead nodes at which holds were last released. */
@@ -62,8 +67,10 @@ export class TurnRunner {
 
     const { id, from, command } = envelope;
     try {
-      const behind = host.committer.lagMs() > host.limits.behindMs;
-      const turn = { id, from, now, epoch, done, ...(behind && { behind }) };
+      const turn: Turn =
+        host.committer.lagMs() > host.limits.behindMs
+          ? { id, from, now, epoch, done, behind: true }
+          : { id, from, now, epoch, done };
       return this.decide(fold, command, hasDedupId, turn);
     } catch (error) {
       if (!(error instanceof NoCase) || error.value !== command) throw error;
@@ -92,10 +99,8 @@ export class TurnRunner {
     const { behavior, host, name } = this.actor;
     host.counters.turns++;
     const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
-    host.counters.holdsExpired += decision.holdsExpired ?? 0;
-    const reply: Reply = decision.refused
-      ? { ok: false, code: "refused", refusal: decision.refused }
-      : { ok: true, body: decision.reply, ...(decision.ungated ? { ungated: turn.epoch } : {}) };
+    if (decision.holdsExpired !== undefined) host.counters.holdsExpired += decision.holdsExpired;
+    const reply = replyOf(decision, turn.epoch);
     if (decision.events === undefined || decision.events.length === 0) {
       return { reply, batch: decision.ungated ? null : this.pipeline.lastBatch() };
     }

@@ -155,17 +155,18 @@ export class CommitPipeline implements Writer {
     counters.commits++;
     counters.events += commit.events.length;
     this.flush();
-    void this.finish(snapshots, inFlight);
-  }
-
-  private async finish(
-    snapshots: SnapshotWriter,
-    { batch, effects, save, deferredTo }: InFlightCommit,
-  ): Promise<void> {
-    const { actor } = this;
-    actor.host.enqueue(actor, effects);
+    actor.host.enqueue(actor, inFlight.effects);
     // Publications leave at once and so in the order of commits: a save may take longer than the next commit.
     if (batch.publish.length > 0) actor.host.publish(batch.publish);
+    if (inFlight.save === null && inFlight.deferredTo === null) batch.release(true);
+    else void this.releaseSaved(snapshots, inFlight);
+  }
+
+  /** Writes the save of a commit and releases its batch, after the save when a reply needs that. */
+  private async releaseSaved(
+    snapshots: SnapshotWriter,
+    { batch, save, deferredTo }: InFlightCommit,
+  ): Promise<void> {
     if (save !== null) {
       const written = snapshots.write(save);
       if (batch.save) await written;

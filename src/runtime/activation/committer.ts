@@ -115,9 +115,10 @@ export function createCommitter(parts: {
       queueMicrotask(() => void drain(lane));
     },
     lagMs() {
-      const now = clock.mono();
-      const failing = probe.failingSince() > 0 ? now - probe.failingSince() : 0;
-      return lanes.reduce((lag, lane) => (lane.since > 0 ? Math.max(lag, now - lane.since) : lag), failing);
+      // Each turn asks, so the clock is read only when something waits.
+      let since = probe.failingSince() > 0 ? probe.failingSince() : Number.POSITIVE_INFINITY;
+      for (const lane of lanes) if (lane.since > 0 && lane.since < since) since = lane.since;
+      return since === Number.POSITIVE_INFINITY ? 0 : Math.max(0, clock.mono() - since);
     },
     drained: () =>
       lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),

@@ -16,6 +16,7 @@ import { parseRefusal } from "../../base/errors.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
 import type { Activation } from "../activation/activation.ts";
 import type { ActivationCache } from "../activation/activation-cache.ts";
+import type { CommitBatch } from "../activation/commit-batch.ts";
 import {
   type ActorRef,
   type AnyBehavior,
@@ -36,6 +37,13 @@ import type { CommandMessage } from "./retry-client.ts";
 const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
 const TOO_LARGE: Reply = { ok: false, code: "too_large" };
+
+/** A turn that was taken on the caller's stack, and whose reply waits for a batch. */
+export interface PendingTurn {
+  readonly reply: Reply;
+  readonly batch: CommitBatch;
+  readonly activation: Activation;
+}
 
 /** The parts of a node that its router uses. */
 export interface ActorRouterParts {
@@ -136,8 +144,8 @@ export class ActorRouter {
 
   /**
    * Runs the command's turn on the caller's stack. Returns null when it cannot run now; it was not executed
-   * then. Returns a promise when the reply waits for a commit: `unavailable` means that its outcome is
-   * unknown. `retry` means that an earlier attempt may have run.
+   * then. A turn whose reply waits for a commit counts as waiting until the caller ends it with `endTurn`.
+   * `retry` means that an earlier attempt may have run.
    */
   attemptNow(
     to: ActorRef,
@@ -145,7 +153,7 @@ export class ActorRouter {
     bornAt: number,
     retry: boolean,
     command: Command,
-  ): Reply | Promise<Reply> | null {
+  ): Reply | PendingTurn | null {
     const { limits, placement, activations, handoff } = this.parts;
     if (this.waitingHere >= limits.nodeTurns || this.parts.draining()) return null;
     const name = actorName(to);
@@ -164,22 +172,21 @@ export class ActorRouter {
       expiresAt: Number.MAX_SAFE_INTEGER,
       retry,
     };
-    const reply = activation.handleNow(envelope);
-    if (reply instanceof Promise) return this.counted(reply, name, activation);
-    activations.evictIfEmpty(name, activation);
-    return reply;
+    const turn = activation.handleNow(envelope);
+    if (turn === null) return null;
+    const { reply, batch } = turn;
+    if (batch === null) {
+      activations.evictIfEmpty(name, activation);
+      return reply;
+    }
+    this.waitingHere++;
+    return { reply, batch, activation };
   }
 
-  /** Counts the turn as waiting until its commit is durable. */
-  private async counted(pending: Promise<Reply>, name: string, activation: Activation): Promise<Reply> {
-    const { activations } = this.parts;
-    this.waitingHere++;
-    try {
-      return await pending;
-    } finally {
-      this.waitingHere--;
-      activations.evictIfEmpty(name, activation);
-    }
+  /** Ends a turn of `attemptNow` when its batch is durable or will not be. */
+  endTurn({ activation }: PendingTurn): void {
+    this.waitingHere--;
+    activation.endTurn();
   }
 
   /** Returns whether a decision of this epoch is still the owner's. */

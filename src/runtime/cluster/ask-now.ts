@@ -18,8 +18,8 @@
 
 import type { Clock, Random } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
-import type { ActorRef, Command, Reply } from "../actor.ts";
-import type { ActorRouter } from "./actor-router.ts";
+import type { ActorRef, Command } from "../actor.ts";
+import type { ActorRouter, PendingTurn } from "./actor-router.ts";
 import type { Ask, AskOptions } from "./retry-client.ts";
 
 /**
@@ -32,18 +32,22 @@ export type AskNow = (to: ActorRef, command: Command, options: AskOptions) => un
 export function createAskNow(parts: {
   readonly clock: Clock;
   readonly random: Random;
-  readonly router: Pick<ActorRouter, "attemptNow">;
+  readonly router: Pick<ActorRouter, "attemptNow" | "endTurn">;
   readonly ask: Ask;
 }): AskNow {
   const { clock, random, router, ask } = parts;
 
+  /** Waits for the commit of a turn. `options` has the id. */
   async function afterCommit(
-    pending: Promise<Reply>,
+    turn: PendingTurn,
     to: ActorRef,
     command: Command,
     options: AskOptions,
   ): Promise<unknown> {
-    const reply = await pending;
+    const { reply, batch } = turn;
+    const isDurable = await batch.durable;
+    router.endTurn(turn);
+    if (!isDurable) return ask(to, command, options, true);
     if (reply.ok) return reply.body;
     if (reply.code === "refused") throw new RefusedError(reply.refusal);
     return ask(to, command, options, true);
@@ -53,11 +57,11 @@ export function createAskNow(parts: {
     const id = options.id ?? random.id();
     const now = clock.wall();
     const bornAt = options.bornAt ?? now;
-    const reply = router.attemptNow(to, id, bornAt, bornAt !== now, command);
-    if (reply === null) return ask(to, command, { ...options, id, bornAt });
-    if (reply instanceof Promise) return afterCommit(reply, to, command, { ...options, id, bornAt });
-    if (reply.ok) return reply.body;
-    if (reply.code === "refused") throw new RefusedError(reply.refusal);
+    const turn = router.attemptNow(to, id, bornAt, bornAt !== now, command);
+    if (turn === null) return ask(to, command, { ...options, id, bornAt });
+    if ("batch" in turn) return afterCommit(turn, to, command, { ...options, id, bornAt });
+    if (turn.ok) return turn.body;
+    if (turn.code === "refused") throw new RefusedError(turn.refusal);
     return ask(to, command, { ...options, id, bornAt }, true);
   };
 }
