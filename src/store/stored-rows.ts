@@ -61,6 +61,10 @@ export class StoredRow {
     return this.#columns[column] === null ? null : this.text(column);
   }
 
+  integerOrNull(column: string): number | null {
+    return this.#columns[column] === null ? null : this.integer(column);
+  }
+
   /** A sum as a number: a number, a bigint, or decimal digits. */
   sum(column: string): number {
     const value = this.#columns[column];

@@ -6,6 +6,7 @@ import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
 import { parseSnapshot } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { listValues } from "./counted-lists.ts";
 import { usageDay, usageSums } from "./usage-writer.ts";
 import type { SavedRow, Writes } from "./write-messages.ts";
 
@@ -30,8 +31,12 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
        state = excluded.state, done = excluded.done
      WHERE excluded.seq > snapshots.seq`,
   );
-  const listed = { writes: 0 };
-  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table, listed)]));
+  let changed: Value[] = [];
+  const idOf = connection.prepare<[Value]>("SELECT id AS value FROM accounts WHERE key = ?");
+  const onIndexed = (table: DocumentTable, [key, , , id]: readonly Value[]): void => {
+    if (table === "accounts") changed.push(...listValues(table, [idOf.get(key!)]), id!);
+  };
+  const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table, onIndexed)]));
   const replaceSums = usageSums(connection);
 
   function store(row: SavedRow): void {
@@ -41,9 +46,9 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
 
   return {
     save(rows) {
-      const before = listed.writes;
+      changed = [];
       connection.transaction(() => rows.forEach(store));
-      return listed.writes > before;
+      return { table: "accounts", values: changed };
     },
   };
 }
@@ -75,12 +80,12 @@ const documentRow = (document: StoredDocument): SavedRow => ({
 
 /**
  * Returns a function that stores a document if it is newer than the stored one, and returns whether it was.
- * It raises `listed.writes` when an indexed field of an account may have changed.
+ * `onIndexed` is called first when an indexed field may change.
  */
 function upsert(
   { prepare }: SqliteConnection,
   table: DocumentTable,
-  listed: { writes: number },
+  onIndexed: (table: DocumentTable, columns: readonly Value[]) => void,
 ): (columns: readonly Value[]) => boolean {
   const fields = indexedFieldsOf(table).map(([field]) => `"${field}"`);
   // SQLite rewrites every index whose columns are named in SET, changed or not. Most saves change no indexed
@@ -97,7 +102,7 @@ function upsert(
   );
   return (columns) => {
     if (update.run(...columns).changes > 0) return true;
-    if (table === "accounts") listed.writes++;
+    onIndexed(table, columns);
     return insert.run(...columns).changes > 0;
   };
 }

@@ -1,61 +1,106 @@
-// Lists of documents and records: pages, counts, and scans without pages. It reads only. The number of
-// accounts that meet a condition is cached until an indexed value of any account changes, because each page
-// of a large list needs it.
+// Lists of documents and records: pages, counts, and scans without pages. It reads only. Long lists are counted
+// in parts (counted-lists.ts), so that neither their total nor a page far from both ends walks them.
 
 import { iterateByCursor } from "../keyset-cursor.ts";
 import type { Store } from "../store.ts";
 import { parseBody, parseCursorRow, StoredRow } from "../stored-rows.ts";
+import type { Conditions, DocumentBody, Find, Table } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { countQuery, type Dense, findQuery, manyQuery, type Query, stepQuery } from "./query-builder.ts";
+import { CHUNK_ROWS, CountedLists, type CountedTable, type ListChange } from "./counted-lists.ts";
+import {
+  countQuery,
+  type Dense,
+  fewQuery,
+  findQuery,
+  isLong,
+  LIST_ORDERS,
+  manyQuery,
+  type Query,
+  stepQuery,
+} from "./query-builder.ts";
 
-type Lists = Pick<Store, "find" | "count" | "scan">;
+/** Reads of lists on one connection. */
+export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
+  readonly #recent: SqliteConnection["recent"];
+  readonly #lists: CountedLists;
+  readonly #version: () => unknown;
+  #seen: unknown;
 
-/** Counts that are cached at once. */
-const COUNTS_MAX = 1_000;
-
-/** Reads of lists. `version` returns another value when an indexed value of an account may have changed. */
-export function sqliteLists({ recent }: SqliteConnection, version: () => unknown): Lists {
-  const counts = new Map<string, number>();
-  let countedAt: unknown;
-
-  function counted({ sql, params }: Query): number {
-    const now = version();
-    if (now !== countedAt || counts.size >= COUNTS_MAX) counts.clear();
-    countedAt = now;
-    const key = JSON.stringify([sql, params]);
-    const count = counts.get(key) ?? counting({ sql, params });
-    counts.set(key, count);
-    return count;
+  /** `version` returns another value when something was written that `changed` is not told of. */
+  constructor(connection: SqliteConnection, version: () => unknown = () => 0) {
+    this.#recent = connection.recent;
+    this.#lists = new CountedLists(connection);
+    this.#version = version;
+    this.#seen = version();
   }
 
-  const counting = ({ sql, params }: Query): number =>
-    new StoredRow("a count", recent(sql).get(...params)).integer("count");
+  /** Takes note of a write that this connection sees already; of any write for null. */
+  changed(change: ListChange | null): void {
+    if (change === null) this.#lists.allChanged();
+    else this.#lists.changed(change);
+  }
 
-  const dense: Dense = (table, where) => {
-    const { sql, params } = manyQuery(table, where);
-    return new StoredRow(table, recent(sql).get(...params)).flag("many");
-  };
+  async find<T extends Table>(find: Find<T>): Promise<readonly DocumentBody[]> {
+    const { offset = 0, order, table } = find;
+    const counted = countedConditions(find);
+    if (offset <= CHUNK_ROWS || counted === null || order !== LIST_ORDERS[counted.table]) {
+      return this.#page(find);
+    }
+    if (this.#fewIn(counted) !== null) return this.#page(find);
+    const page = await this.#lists.pageOf(find as unknown as Find<CountedTable>);
+    if (page === null) return [];
+    const { place, ...bounds } = page;
+    const rows = this.#page({ ...find, table, descending: false, ...bounds }, place);
+    return find.descending ? rows.reverse() : rows;
+  }
 
-  return {
-    async find(find) {
-      const { sql, params } = findQuery(find, dense);
-      return recent(sql)
+  async count<T extends Table>(conditions: Conditions<T>): Promise<number> {
+    const counted = countedConditions(conditions);
+    if (counted === null) return this.#count(countQuery(conditions));
+    return this.#fewIn(counted) ?? this.#lists.count(counted);
+  }
+
+  scan: Store["scan"] = (walk) =>
+    iterateByCursor((after) => {
+      const { sql, params } = stepQuery(walk, after, this.#dense);
+      return this.#recent(sql)
         .all(...params)
-        .map((row) => parseBody(find.table, row));
-    },
-    async count(conditions) {
-      const query = countQuery(conditions);
-      return conditions.table === "accounts" ? counted(query) : counting(query);
-    },
-    scan(walk) {
-      return iterateByCursor((after) => {
-        const { sql, params } = stepQuery(walk, after, dense);
-        return recent(sql)
-          .all(...params)
-          .map((row) => parseCursorRow(walk.table, "value", row));
-      });
-    },
+        .map((row) => parseCursorRow(walk.table, "value", row));
+    });
+
+  #page<T extends Table>(find: Find<T>, place: readonly Query[] = []): DocumentBody[] {
+    const { sql, params } = findQuery(find, this.#dense, place);
+    return this.#recent(sql)
+      .all(...params)
+      .map((row) => parseBody(find.table, row));
+  }
+
+  /** The number of rows of a short list; null for a long one. */
+  #fewIn(conditions: Conditions<CountedTable>): number | null {
+    const version = this.#version();
+    if (version !== this.#seen) this.#lists.allChanged();
+    this.#seen = version;
+    if (this.#lists.has(conditions)) return null;
+    const query = fewQuery(conditions, this.#dense);
+    const rows = query === null ? null : this.#count(query);
+    return rows === null || isLong(rows) ? null : rows;
+  }
+
+  #count({ sql, params }: Query): number {
+    return new StoredRow("a count", this.#recent(sql).get(...params)).integer("count");
+  }
+
+  readonly #dense: Dense = (table, where) => {
+    const { sql, params } = manyQuery(table, where);
+    return new StoredRow(table, this.#recent(sql).get(...params)).flag("many");
   };
+}
+
+/** The conditions, if the lists of their table are counted. */
+function countedConditions<T extends Table>(conditions: Conditions<T>): Conditions<CountedTable> | null {
+  return Object.hasOwn(LIST_ORDERS, conditions.table)
+    ? (conditions as unknown as Conditions<CountedTable>)
+    : null;
 }
 
 /**

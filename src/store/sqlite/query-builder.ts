@@ -24,15 +24,18 @@ export type Dense = <T extends Table>(table: T, where: Where<T>) => boolean;
 /** This many rows are sorted in a few milliseconds, and counted in one. */
 const MANY = 4_000;
 
+/** The order of the lists of a table for which an index exists that contains all filtered fields. */
+export const LIST_ORDERS = { accounts: "id", logs: "at" } as const;
+
 /**
- * The query of a page: keys and bodies in the order of `find`; ties are ordered by the document's id. Throws as
- * `checkOrder` does.
+ * The query of a page: keys and bodies in the order of `find`; ties are ordered by the document's id. Its rows
+ * also meet `place`. Throws as `checkOrder` does.
  */
-export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
+export function findQuery<T extends Table>(find: Find<T>, dense: Dense, place: readonly Query[] = []): Query {
   checkOrder(find);
   const { table, order, descending, offset, limit } = find;
   const direction = descending ? "DESC" : "ASC";
-  const branches = disjoint(find, order, dense);
+  const branches = disjoint(find, order, dense, place);
   const bounds = [limit ?? -1, offset ?? 0];
   const [only] = branches;
   if (only !== undefined && branches.length === 1) {
@@ -53,15 +56,40 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense): Query {
   };
 }
 
-/** The query that counts the documents that meet the conditions. */
-export function countQuery<T extends Table>(conditions: Conditions<T>): Query {
-  const branches = disjoint(conditions);
-  const counts = branches.map(({ sql }) => `(SELECT count(*) FROM ${conditions.table}${sql})`);
-  return {
-    sql: `SELECT ${counts.join(" + ") || "0"} AS count`,
-    params: branches.flatMap(({ params }) => params),
-  };
+/**
+ * The query that counts the documents that meet the conditions and `place`, a short part of the table in the
+ * order of its lists.
+ */
+export function countQuery<T extends Table>(conditions: Conditions<T>, place: readonly Query[] = []): Query {
+  const { table } = conditions;
+  const branches =
+    place.length === 0 ? disjoint(conditions) : disjoint(conditions, listOrder(table), () => true, place);
+  const counts = branches.map(({ sql }) => `(SELECT count(*) FROM ${table}${sql})`);
+  return counted(counts, branches);
 }
+
+/**
+ * The query that counts the documents that meet the conditions, up to MANY in each group. Null when it would
+ * read more than that: when no index leads to few rows.
+ */
+export function fewQuery<T extends Table>(conditions: Conditions<T>, dense: Dense): Query | null {
+  const { table } = conditions;
+  const isShort = (where: Where<T>) => leads(where) || (where.is === "starts" && !dense(table, where));
+  if (!checkedGroups(conditions).every((group) => group.some(isShort))) return null;
+  const branches = disjoint(conditions);
+  const counts = branches.map(
+    ({ sql }) => `(SELECT count(*) FROM (SELECT 1 FROM ${table}${sql} LIMIT ${MANY}))`,
+  );
+  return counted(counts, branches);
+}
+
+/** Whether a list of so many rows is long: it is counted by parts, and read from a place. */
+export const isLong = (rows: number): boolean => rows >= MANY;
+
+const counted = (counts: readonly string[], branches: readonly Query[]): Query => ({
+  sql: `SELECT ${counts.join(" + ") || "0"} AS count`,
+  params: branches.flatMap(({ params }) => params),
+});
 
 /** The query of the next rows of a scan after a position, as `value`, `key` and `body`. */
 export function stepQuery<T extends Table>(
@@ -119,8 +147,7 @@ function disjoint<T extends Table>(
   });
 }
 
-/** The order of a table's lists for which an index exists that contains all filtered fields. */
-const listOrder = (table: Table): string => (table === "logs" ? "at" : "id");
+const listOrder = (table: Table): string => (table === "logs" ? LIST_ORDERS.logs : LIST_ORDERS.accounts);
 
 /** Whether an index begins with this field, so that the condition alone leaves few rows. */
 const leads = <T extends Table>({ field, is }: Where<T>): boolean =>

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { WritingMethods } from "../read-only.ts";
+import type { ListChange } from "./counted-lists.ts";
 import { savedRows } from "./documents.ts";
 import { recordRow } from "./records.ts";
 import type { Op, Writes } from "./write-messages.ts";
@@ -35,12 +36,11 @@ export function writesOf(queue: WriteQueue): WritingMethods {
   };
 }
 
-/**
- * Returns a listener that counts the saves after which the number of accounts that meet a condition may
- * differ.
- */
-export const countingListed =
-  (listed: { writes: number }) =>
+/** Returns a listener that tells lists which of their rows a write may have changed. */
+export const listChanges =
+  (lists: { changed(change: ListChange): void }) =>
   <O extends Op>(op: O, result: unknown): void => {
-    if (op === "save" && (result as ReturnType<Writes["save"]>)) listed.writes++;
+    if (LISTED.has(op)) lists.changed(result as ReturnType<Writes["save" | "putRecords" | "removeRecords"]>);
   };
+
+const LISTED: ReadonlySet<Op> = new Set(["save", "putRecords", "removeRecords"]);

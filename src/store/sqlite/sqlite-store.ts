@@ -15,10 +15,10 @@ import { sqliteAnswers } from "./answers.ts";
 import { sqliteRows } from "./claims.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
-import { anyWrite, sqliteLists } from "./find.ts";
+import { anyWrite, SqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
-import { countingListed, writesOf } from "./queued-writes.ts";
+import { listChanges, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
@@ -70,7 +70,7 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
 }
 
 /** The reading methods of a store, on a connection of this thread. */
-function readsOf(connection: SqliteConnection, clock: Clock, version: () => unknown) {
+function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists) {
   return {
     ...whileLocked(clock, READ_MS, {
       ...sqliteJournal(connection),
@@ -78,8 +78,10 @@ function readsOf(connection: SqliteConnection, clock: Clock, version: () => unkn
       ...sqliteRows(connection),
       ...sqliteAnswers(connection),
     }),
-    ...sqliteLists(connection, version),
-  };
+    find: lists.find.bind(lists),
+    count: lists.count.bind(lists),
+    scan: lists.scan,
+  } satisfies Partial<Store>;
 }
 
 function openReader(path: string, { clock }: SqliteOptions): Store {
@@ -94,7 +96,7 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
   }
   const sums = createUsageWorkerPool(path);
   return {
-    ...readsOf(connection, clock, anyWrite(connection)),
+    ...readsOf(connection, clock, new SqliteLists(connection, anyWrite(connection))),
     ...REFUSED_WRITES,
     now: async () => clock.wall(),
     usageTotals: sums.usageTotals,
@@ -112,11 +114,11 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
  */
 function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   const connection = current(connectSqlite(MEMORY));
-  const listed = { writes: 0 };
-  const queue = new WriteQueue({ clock, onError, onApplied: countingListed(listed) });
+  const lists = new SqliteLists(connection);
+  const queue = new WriteQueue({ clock, onError, onApplied: listChanges(lists) });
   queue.setWriter(sqliteWriter({ connection, clock, onReply: (reply) => queue.receive(reply) }));
   return {
-    ...readsOf(connection, clock, () => listed.writes),
+    ...readsOf(connection, clock, lists),
     ...writesOf(queue),
     ...sumsHere(connection),
     now: async () => clock.wall(),
@@ -130,16 +132,21 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
 /** Reads on this thread and writes on a thread of its own. */
 async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
   const first = await untilFree(clock, OPEN_MS, () => current(connectSqlite(path, { busyMs: 0 })));
-  const listed = { writes: 0 };
-  const queue = new WriteQueue({ clock, onError, onApplied: countingListed(listed) });
+  const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
+  const lists = new SqliteLists(reading);
+  const queue = new WriteQueue({ clock, onError, onApplied: listChanges(lists) });
   const onReply = (reply: WriterReply) => queue.receive(reply);
   const onLost = (why: string) => {
-    listed.writes++;
+    lists.changed(null);
     queue.lose(why);
   };
-  const thread = await startWriterThread({ path, clock, onReply, onLost }).finally(() => first.close());
+  const thread = await startWriterThread({ path, clock, onReply, onLost })
+    .catch((error: unknown) => {
+      reading.close();
+      throw error;
+    })
+    .finally(() => first.close());
   queue.setWriter(thread);
-  const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
   const sums = createUsageWorkerPool(path);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
@@ -149,7 +156,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
     await thread.close();
   }
   return {
-    ...readsOf(reading, clock, () => listed.writes),
+    ...readsOf(reading, clock, lists),
     ...writesOf(queue),
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,

@@ -4,6 +4,7 @@
 import type { Value } from "../indexed-fields.ts";
 import type { KeptAnswer } from "../store.ts";
 import type { DocumentTable, RecordTable } from "../tables.ts";
+import type { ListChange } from "./counted-lists.ts";
 import type { UsageDay } from "./usage-writer.ts";
 
 /** The row of a document, or of a snapshot, which has no `table`. */
@@ -19,10 +20,10 @@ export type RecordRow = readonly [table: RecordTable, columns: readonly Value[]]
 
 /** Every write that is not an append. Each is one transaction, stored as a whole or not at all. */
 export interface Writes {
-  /** Returns whether the number of accounts that meet a condition may have changed; see `sqliteLists`. */
-  save(rows: readonly SavedRow[]): boolean;
-  putRecords(rows: readonly RecordRow[]): void;
-  removeRecords(table: RecordTable, ids: readonly string[]): void;
+  /** These three return which rows of lists they may have changed. */
+  save(rows: readonly SavedRow[]): ListChange;
+  putRecords(rows: readonly RecordRow[]): ListChange;
+  removeRecords(table: RecordTable, ids: readonly string[]): ListChange;
   claim(key: string, account: number, by: string, at: number): boolean;
   confirm(key: string, by: string): void;
   release(key: string, by: string): void;

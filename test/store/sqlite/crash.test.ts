@@ -10,7 +10,7 @@ import { openStore } from "../../../src/store/open.ts";
 import { sqliteAnswers } from "../../../src/store/sqlite/answers.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteDocuments } from "../../../src/store/sqlite/documents.ts";
-import { anyWrite, sqliteLists } from "../../../src/store/sqlite/find.ts";
+import { SqliteLists } from "../../../src/store/sqlite/find.ts";
 import { StoreLockedError } from "../../../src/store/sqlite/lock.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
 import { commit, document, record, save } from "../../suites/store-samples.ts";
@@ -93,7 +93,8 @@ describe("an error of the disk", () => {
     migrate(connection);
     const writes = writesOn(connection, (error) => errors.push(error));
     const { loadSnapshot } = sqliteDocuments(connection);
-    const { count: counted } = sqliteLists(connection, anyWrite(connection));
+    const lists = new SqliteLists(connection, () => ({}));
+    const counted = lists.count.bind(lists);
     const { answer } = sqliteAnswers(connection);
     const { db, close } = connection;
     return { ...{ db, connection, path, errors, loadSnapshot, counted, answer, close }, ...writes };

@@ -179,6 +179,39 @@ describe("a large branch in the order of ids", () => {
   });
 });
 
+describe("a part of a long list", () => {
+  const place = [{ sql: '"id" >= ?', params: [500] }];
+  const part = [...place, { sql: '"id" < ?', params: [900] }];
+  const open: Where<"accounts"> = { field: "closed", is: "=", value: 0 };
+  const branch: Where<"accounts"> = { field: "dna", is: "starts", value: ".1.2." };
+  const children: Where<"accounts"> = { field: "parent", is: "=", value: 7 };
+
+  test.each([
+    ["children", [children, open], "accounts_parent_id (parent=? AND id>?"],
+    ["a branch", [branch, open], "accounts_id (id>?"],
+    ["all", [open], "accounts_id (id>?"],
+  ] as const)("of %s is counted and read from its place in one index", (_list, where, index) => {
+    expect(plan(countQuery({ table: "accounts", where }, part))).toContain(`COVERING INDEX ${index}`);
+    const page = plan(findQuery({ table: "accounts", where, order: "id", limit: 9 }, () => true, place));
+    expect(page).toContain(`INDEX ${index}`);
+    expect(page).not.toContain("TEMP B-TREE");
+  });
+
+  test("of the log is read in the order of time, group by group", () => {
+    const groups: readonly (readonly Where<"logs">[])[] = [
+      [{ field: "operator", is: "=", value: 7 }],
+      [{ field: "targetDna", is: "starts", value: ".1.2." }],
+    ];
+    const later = [{ sql: '"at" >= ?', params: [500] }];
+    const list = { table: "logs", where: [], anyOf: groups } as const;
+    const page = plan(findQuery({ ...list, order: "at", limit: 9 }, () => true, later));
+    for (const index of ["logs_operator_at (operator=? AND at>?", "logs_at (at>?"]) {
+      expect(page).toContain(`COVERING INDEX ${index}`);
+      expect(plan(countQuery(list, later))).toContain(`COVERING INDEX ${index}`);
+    }
+  });
+});
+
 test("any of some groups: each reads its own index, in order, and only the page's rows are read", () => {
   const anyOf: readonly (readonly Where<"logs">[])[] = [
     [{ field: "operator", is: "=", value: 7 }],
