@@ -55,27 +55,41 @@ export const targetOf = (url: URL): Target => ({
 
 /** Creates the function that sends requests over `transport` to addresses pinned by `guard`. */
 export function createConnect(guard: SsrfGuard, transport: Transport): Connect {
-  return async (target, call) => {
+  return (target, call) => {
     const { signal } = call;
-    if (signal.aborted) return { ok: false, signal: cutBy(signal, null) };
-    try {
-      const pinned = guard.checked(target.origin) ?? (await pin(target.origin, signal));
-      if ("signal" in pinned) return pinned;
-      const { addresses } = pinned;
-      const last = Math.min(addresses.length, ADDRESSES_MAX) - 1;
-      for (let i = 0; i < last; i++) {
-        try {
-          return await transport.open(new AddressedRequest(target, call, pinned, i));
-        } catch (error) {
-          const code = error instanceof Error && "code" in error ? String(error.code) : "";
-          if (!NOT_CONNECTED.has(code)) throw error;
-        }
-      }
-      return await transport.open(new AddressedRequest(target, call, pinned, last));
-    } catch (error) {
-      return { ok: false, signal: cutBy(signal, error) };
-    }
+    if (signal.aborted) return Promise.resolve({ ok: false, signal: cutBy(signal, null) });
+    const pinned = guard.checked(target.origin);
+    const opening = pinned === undefined ? pinAndOpen(target, call) : openAt(target, call, pinned);
+    return opening.catch((error): UpstreamFailureResult => ({ ok: false, signal: cutBy(signal, error) }));
   };
+
+  async function pinAndOpen(
+    target: Target,
+    call: ConnectRequest,
+  ): Promise<UpstreamResponse | UpstreamFailureResult> {
+    const pinned = await pin(target.origin, call.signal);
+    return "signal" in pinned ? pinned : openAt(target, call, pinned);
+  }
+
+  function openAt(target: Target, call: ConnectRequest, pinned: Pinned): Promise<UpstreamResponse> {
+    return pinned.addresses.length === 1
+      ? transport.open(new AddressedRequest(target, call, pinned, 0))
+      : openAtAny(target, call, pinned);
+  }
+
+  /** Tries the pinned addresses in order, as long as no connection was made. */
+  async function openAtAny(target: Target, call: ConnectRequest, pinned: Pinned): Promise<UpstreamResponse> {
+    const last = Math.min(pinned.addresses.length, ADDRESSES_MAX) - 1;
+    for (let i = 0; i < last; i++) {
+      try {
+        return await transport.open(new AddressedRequest(target, call, pinned, i));
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? String(error.code) : "";
+        if (!NOT_CONNECTED.has(code)) throw error;
+      }
+    }
+    return transport.open(new AddressedRequest(target, call, pinned, last));
+  }
 
   /** Asks the guard for addresses, at most until the request is aborted. */
   async function pin(origin: string, signal: CancelSignal): Promise<Pinned | UpstreamFailureResult> {

@@ -90,35 +90,82 @@ export function acceptFreshProfile(
   if (tries >= STALE_MAX) throw new RefusedError(PROFILE_KEEPS_CHANGING);
 }
 
+/** What one try to admit a request led to: besides an admission a newer profile, or the error of the account. */
+type Tried = Admission | StaleProfile | { readonly error: unknown; readonly accountContext: AccountContext };
+
 /**
- * Admits a request: routes it and takes its hold. A refusal for lack of balance is retried once after AutoQuota.
- * Throws `RefusedError`; after any other error it is unknown whether the hold exists.
+ * Admits a request: routes it and takes its hold, at once when everything is cached and the account is loaded here. A
+ * refusal for lack of balance is retried once after AutoQuota. Throws or rejects with `RefusedError`; after any other
+ * error it is unknown whether the hold exists.
  */
-export async function admission(parts: AdmissionParts, input: AdmissionInput): Promise<Admission> {
-  const { settlement, configs } = parts;
-  const { id, caller } = input;
+export function admission(parts: AdmissionParts, input: AdmissionInput): Admission | Promise<Admission> {
+  const tried = tryOnce(parts, input);
+  return !(tried instanceof Promise) && "route" in tried ? tried : untilAdmitted(parts, input, tried);
+}
+
+async function untilAdmitted(
+  parts: AdmissionParts,
+  input: AdmissionInput,
+  first: Tried | Promise<Tried>,
+): Promise<Admission> {
+  let staleReplies = 0;
   let toppedUp = false;
-  for (let tries = 1; ; ) {
-    const cached = configs.accountContext(caller.account);
-    const accountContext = cached instanceof Promise ? await cached : cached;
-    const built = buildAdmissionRequest(parts, input, accountContext);
-    const { question, route, estimate, size } = built instanceof Promise ? await built : built;
-    let admitted: AdmitReply;
-    try {
-      const reply = settlement.admit(caller.account, { id, ...question }, { id });
-      admitted = reply instanceof Promise ? await reply : reply;
-    } catch (error) {
+  for (let tried = await first; ; tried = await tryOnce(parts, input)) {
+    if ("route" in tried) return tried;
+    if ("stale" in tried) acceptFreshProfile(parts.configs, input.caller.account, tried, ++staleReplies);
+    else {
+      const { error, accountContext } = tried;
       if (toppedUp || !(await parts.autoQuota.topUpAfter(accountContext, error))) throw error;
       toppedUp = true;
-      continue;
     }
-    if ("stale" in admitted) {
-      acceptFreshProfile(configs, caller.account, admitted, tries++);
-      continue;
-    }
-    if (route === null || size === null || estimate === null) throw new Error("admitted without a route");
-    return { caller, accountContext, route, estimate, admitted, size };
   }
+}
+
+function tryOnce(parts: AdmissionParts, input: AdmissionInput): Tried | Promise<Tried> {
+  const cached = parts.configs.accountContext(input.caller.account);
+  return cached instanceof Promise
+    ? cached.then((accountContext) => tryWith(parts, input, accountContext))
+    : tryWith(parts, input, cached);
+}
+
+function tryWith(
+  parts: AdmissionParts,
+  input: AdmissionInput,
+  accountContext: AccountContext,
+): Tried | Promise<Tried> {
+  const built = buildAdmissionRequest(parts, input, accountContext);
+  return built instanceof Promise
+    ? built.then((later) => takeHold(parts, input, accountContext, later))
+    : takeHold(parts, input, accountContext, built);
+}
+
+function takeHold(
+  { settlement }: AdmissionParts,
+  { id, caller }: AdmissionInput,
+  accountContext: AccountContext,
+  built: BuiltAdmission,
+): Tried | Promise<Tried> {
+  try {
+    const reply = settlement.admit(caller.account, { id, ...built.question }, { id });
+    if (!(reply instanceof Promise)) return held(caller, accountContext, built, reply);
+    return reply.then(
+      (later) => held(caller, accountContext, built, later),
+      (error) => ({ error, accountContext }),
+    );
+  } catch (error) {
+    return { error, accountContext };
+  }
+}
+
+function held(
+  caller: Caller,
+  accountContext: AccountContext,
+  { route, estimate, size }: BuiltAdmission,
+  admitted: AdmitReply,
+): Tried {
+  if ("stale" in admitted) return admitted;
+  if (route === null || size === null || estimate === null) throw new Error("admitted without a route");
+  return { caller, accountContext, route, estimate, admitted, size };
 }
 
 /** What is asked of the account, with the route and estimate that it was made from. */

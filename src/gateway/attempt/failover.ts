@@ -16,7 +16,7 @@ import type { Admission, AdmittedContext, AnsweredContext, AttemptAnswer } from 
 import { ATTEMPTS_MAX, type CandidateTable } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
 import { restrictToKey } from "../stored-objects/key-pin.ts";
-import { type AttemptParts, attempt, encodeFor } from "./attempt.ts";
+import { type AttemptParts, attempt, encodeFor, type FailedAttempt } from "./attempt.ts";
 import { FailoverWalk, type Move, type Visit } from "./failover-walk.ts";
 import type { Choice, KeyChooser, Wish } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
@@ -52,18 +52,10 @@ const WAIT_MS_MAX = 2_000;
  * Tries the candidates of a request until one answers or none is left. Reports failures to the Levels, logs
  * them, and takes the hold again for a backup model. Provider failures are returned, not thrown.
  */
-export async function callProvider(
+export const callProvider = (
   parts: FailoverParts,
   context: AdmittedContext,
-): Promise<AnsweredContext | FailedAttempts> {
-  const call = new ProviderCall(parts, context);
-  const answer = await call.run();
-  if (answer !== null) return context.answered(call.attempts, answer);
-  // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
-  await atMost(parts.clock, REPORTED_MS_MAX, call.reported);
-  const { attempts, failures, visited, untranslated } = call;
-  return { attempts, failures, visited, untranslated };
-}
+): Promise<AnsweredContext | FailedAttempts> => new ProviderCall(parts, context).outcome();
 
 /** A key and the request encoded for it. */
 interface Opening {
@@ -75,10 +67,10 @@ const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
 
 /** The walk of one request that sends attempts. */
 class ProviderCall extends FailoverWalk<AttemptAnswer> {
-  readonly attempts: AttemptRow[] = [];
-  readonly failures: UpstreamFailure[] = [];
-  /** Resolves when the last failure has been processed by its Level. */
-  reported: Promise<void> = Promise.resolve();
+  private readonly attempts: AttemptRow[] = [];
+  private readonly failures: UpstreamFailure[] = [];
+  /** Resolves when the last failure has been processed by its Level; null before the first. */
+  private reported: Promise<void> | null = null;
   /** Keys that failed. */
   private tried: Set<ProviderKeyId> | null = null;
   /** The shortest rest that a provider requested, if it is at most `WAIT_MS_MAX`. */
@@ -95,6 +87,20 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     const { admission, endpoint } = context;
     const { demands } = admission.size;
     super(admission.route, { endpoint, upstream: parts.upstream, demands });
+  }
+
+  /** Walks, and returns the answer, or all failures. */
+  outcome(): Promise<AnsweredContext | FailedAttempts> {
+    return this.run().then<AnsweredContext | FailedAttempts>((answer) =>
+      answer === null ? this.failed() : this.context.answered(this.attempts, answer),
+    );
+  }
+
+  private async failed(): Promise<FailedAttempts> {
+    const { attempts, failures, visited, untranslated } = this;
+    // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
+    if (this.reported !== null) await atMost(this.parts.clock, REPORTED_MS_MAX, this.reported);
+    return { attempts, failures, visited, untranslated };
   }
 
   protected candidates(): Promise<CandidateTable> {
@@ -214,16 +220,16 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     return null;
   }
 
-  private async tryKey(
+  private tryKey(
     candidate: RouteCandidate,
     { key, exchange }: Opening,
     view: LevelView,
   ): Promise<Visit<AttemptAnswer>> {
-    const { clock, log, levelReporter } = this.parts;
+    const { clock, levelReporter } = this.parts;
     const { admission, endpoint, request, requestId, lifetime } = this.context;
     const { owner } = admission.accountContext;
     this.plan.count();
-    const result = await attempt(this.parts, {
+    return attempt(this.parts, {
       attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall() },
       exchange,
       answers: endpoint.answers,
@@ -232,9 +238,17 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
       fingerprint: fingerprintOf(admission, key),
       abort: lifetime.newAttempt(),
       reporter: levelReporter,
-    });
-    if ("body" in result) return { answer: result };
-    const { failure, row, reported } = result;
+    }).then((result) => ("body" in result ? { answer: result } : this.noteFailure(candidate, key, result)));
+  }
+
+  /** Remembers a failed attempt. Returns whether another key may be tried. */
+  private noteFailure(
+    candidate: RouteCandidate,
+    key: LevelKey,
+    { failure, row, reported }: FailedAttempt,
+  ): "failed" | "final" {
+    const { clock, log } = this.parts;
+    const { requestId } = this.context;
     this.tried ??= new Set();
     this.tried.add(key.id);
     this.attempts.push(row);

@@ -88,11 +88,13 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
 
   /** Returns null when another request with this key is running elsewhere. */
   async function admitFirst(input: IdempotentInput): Promise<Admission | KeptResponse | null> {
-    const granted = await admission(parts, input).catch((error) => {
+    let granted: Admission;
+    try {
+      granted = await admission(parts, input);
+    } catch (error) {
       if (error instanceof RefusedError && error.refusal.code === REPEAT_RUNNING) return null;
       throw error;
-    });
-    if (granted === null) return null;
+    }
     let runs = false;
     try {
       const kept = await look(input);
