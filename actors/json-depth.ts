@@ -8,6 +8,15 @@ export const JSON_DEPTH_MAX = 500;
 export function nestedDeeper(value: unknown, most: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (most === 0) return true;
-  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return inner.some((one) => typeof one === "object" && nestedDeeper(one, most - 1));
+  if (Array.isArray(value)) {
+    for (const one of value as unknown[]) {
+      if (typeof one === "object" && nestedDeeper(one, most - 1)) return true;
+    }
+    return false;
+  }
+  for (const name in value) {
+    const one = (value as Record<string, unknown>)[name];
+    if (typeof one === "object" && nestedDeeper(one, most - 1)) return true;
+  }
+  return false;
 }

@@ -6,17 +6,19 @@ import type { Json } from "./json.ts";
 import type { FieldEdits } from "./payload/payload.ts";
 import { jsonPayload } from "./payload/payload-json.ts";
 
-/** Returns the edits of a body; fields in `without` are removed. */
-const namedEdits = ({ model, add, without = [] }: ModelNaming): FieldEdits => {
-  return { ...add, model, ...Object.fromEntries(without.map((field) => [field, null])) };
-};
-
 /** Returns the body with the model named as the provider wants it. `set` are further edits of the dialect. */
-export const withModelName = (
+export function withModelName(
   { payload }: Pick<ModelRequest, "payload">,
-  naming: ModelNaming,
-  set: FieldEdits = {},
-): string | Uint8Array => payload.edited({ ...set, ...namedEdits(naming) });
+  { model, add, without = NO_FIELDS }: ModelNaming,
+  set: FieldEdits = NO_EDITS,
+): string | Uint8Array {
+  const edits: Record<string, FieldEdits[string]> = { ...set, ...add, model };
+  for (const field of without) edits[field] = null;
+  return payload.edited(edits);
+}
+
+const NO_FIELDS: readonly string[] = [];
+const NO_EDITS: FieldEdits = {};
 
 /** Returns the alias of a model, or null when the provider receives no other name than the model's own. */
 export const aliasOf = ({ model: upstreamModel }: ModelNaming, model: string): ModelAlias | null =>

@@ -45,26 +45,39 @@ const CLOSE_BRACE = 125;
 export function topLevelFields(text: string): JsonFields | null {
   const brace = skipSpace(text, 0);
   if (text.charCodeAt(brace) !== OPEN_BRACE) return null;
-  const names = new Set<string>();
   const fields: JsonField[] = [];
+  let names: Set<string> | null = null;
   let at = skipSpace(text, brace + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const nameFrom = at;
     const nameTo = stringEnd(text, at);
-    const name = nameOf(text.slice(nameFrom, nameTo));
+    const name = nameOf(text, nameFrom, nameTo);
     const from = skipSpace(text, skipSpace(text, nameTo) + 1);
     const to = valueEnd(text, from);
-    if (names.has(name) || fields.length === FIELDS_MAX) return null;
-    names.add(name);
+    if (fields.length === FIELDS_MAX) return null;
+    if (names?.has(name) ?? hasField(fields, name)) return null;
     fields.push({ name, nameFrom, from, to });
+    if (names !== null) names.add(name);
+    else if (fields.length === FEW_FIELDS) names = new Set(fields.map((field) => field.name));
     at = skipSpace(text, to);
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
   return { open: brace + 1, fields };
 }
 
-/** Returns the name inside its quotes with escapes decoded. */
-const nameOf = (quoted: string): string => (quoted.includes("\\") ? JSON.parse(quoted) : quoted.slice(1, -1));
+/** So many names are compared one by one; more are looked up in a set. */
+const FEW_FIELDS = 16;
+
+function hasField(fields: readonly JsonField[], name: string): boolean {
+  for (const field of fields) if (field.name === name) return true;
+  return false;
+}
+
+/** Returns the name between the quotes at its ends with escapes decoded. */
+function nameOf(text: string, from: number, to: number): string {
+  const name = text.slice(from + 1, to - 1);
+  return name.includes("\\") ? JSON.parse(text.slice(from, to)) : name;
+}
 
 /** Returns the position of the first character from `from` on that is not white space. */
 export function skipSpace(text: string, from: number): number {
@@ -119,24 +132,30 @@ function literalEnd(text: string, from: number): number {
  */
 export function patchesOf({ open, fields }: JsonFields, edits: FieldEdits): Patch[] {
   const patches: Patch[] = [];
-  const set = (name: string) => (Object.hasOwn(edits, name) ? edits[name] : undefined);
   /** The number of fields up to the last one that stays; those after it are removed as one range. */
-  const kept = fields.findLastIndex(({ name }) => set(name) !== null) + 1;
+  let kept = fields.length;
+  while (kept > 0 && editOf(edits, fields[kept - 1]!.name) === null) kept--;
   for (let i = 0; i < kept; i++) {
     const { name, nameFrom, from, to } = fields[i]!;
-    const value = set(name);
+    const value = editOf(edits, name);
     if (value === null) patches.push({ from: nameFrom, to: fields[i + 1]!.nameFrom, into: "" });
     else if (value !== undefined) patches.push({ from, to, into: JSON.stringify(value) });
   }
-  const added = Object.keys(edits)
-    .filter((name) => (edits[name] ?? null) !== null && !fields.some((field) => field.name === name))
-    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(edits[name])}`);
+  let added = "";
+  for (const name of Object.keys(edits)) {
+    if ((edits[name] ?? null) === null || hasField(fields, name)) continue;
+    if (kept > 0 || added !== "") added += ",";
+    added += `${JSON.stringify(name)}:${JSON.stringify(edits[name])}`;
+  }
   const from = kept > 0 ? fields[kept - 1]!.to : (fields[0]?.nameFrom ?? open);
   const to = fields.at(-1)?.to ?? open;
-  if (kept > 0 && added.length > 0) added.unshift("");
-  if (to > from || added.length > 0) patches.push({ from, to, into: added.join(",") });
+  if (to > from || added !== "") patches.push({ from, to, into: added });
   return patches;
 }
+
+/** Returns the new value of a field, null for one that is removed, and undefined for one that stays. */
+const editOf = (edits: FieldEdits, name: string): FieldEdits[string] | undefined =>
+  Object.hasOwn(edits, name) ? edits[name] : undefined;
 
 /** Serializes the object with the edits, for a text that cannot be patched. */
 export function rewritten(value: object, edits: FieldEdits): string {

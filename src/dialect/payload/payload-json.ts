@@ -1,34 +1,32 @@
 // The payload of a JSON body as text: it is parsed once and passed on with some top-level fields changed and
 // every other character unchanged. It is serialized again only if it names a field twice.
 
-import { isObject } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withoutPlaces } from "./json-removal.ts";
-import type { FieldEdits, Payload } from "./payload.ts";
+import type { FieldEdits, FormFile, JsonPath, Payload } from "./payload.ts";
 import { mayMention } from "./text-search.ts";
 
 /** Creates the payload of a text. Throws what `parse` throws, which must bound the depth. */
 export const jsonPayload = (text: string, parse: (text: string) => unknown = JSON.parse): Payload =>
-  new JsonPayload(text, parse);
+  new JsonTextPayload(text, parse(text), parse);
 
-const NO_FILES: Payload["files"] = [];
+const NO_FILES: readonly FormFile[] = [];
 
-class JsonPayload implements Payload {
-  readonly value: unknown;
+class JsonTextPayload implements Payload {
   readonly files = NO_FILES;
   readonly contentType = "application/json";
-  /** Where the fields are; null when a name occurs twice, undefined before they are looked for. */
+  /** Undefined until an edit needs them. */
   private fields: JsonFields | null | undefined = undefined;
 
   constructor(
     private readonly text: string,
+    readonly value: unknown,
     private readonly parse: (text: string) => unknown,
-  ) {
-    this.value = parse(text);
-  }
+  ) {}
 
-  lengthOf(text: string): number {
-    return Buffer.byteLength(text);
+  lengthOf(string: string): number {
+    return isShortAscii(string) ? string.length : Buffer.byteLength(string);
   }
 
   mentions(words: string): boolean {
@@ -40,6 +38,7 @@ class JsonPayload implements Payload {
     if (!isObject(value)) return text;
     if (this.fields === undefined) this.fields = topLevelFields(text);
     if (this.fields === null) return rewritten(value, edits);
+    if (!changes(value, edits)) return text;
     let sent = "";
     let at = 0;
     for (const { from, to, into } of patchesOf(this.fields, edits)) {
@@ -49,8 +48,8 @@ class JsonPayload implements Payload {
     return sent + text.slice(at);
   }
 
-  without(places: Parameters<Payload["without"]>[0]): Payload {
-    return new JsonPayload(withoutPlaces(this.text, places), this.parse);
+  without(places: readonly JsonPath[]): Payload {
+    return jsonPayload(withoutPlaces(this.text, places), this.parse);
   }
 
   whole(): unknown {
@@ -60,4 +59,24 @@ class JsonPayload implements Payload {
   hash(prefix: string): string {
     return new Bun.CryptoHasher("sha256").update(prefix).update(this.text).digest("hex");
   }
+}
+
+/** Whether an edit sets another value than is there or removes one. An object counts as another value. */
+function changes(value: Json, edits: FieldEdits): boolean {
+  for (const name in edits) {
+    const edit = edits[name];
+    if (edit === undefined) continue;
+    const isThere = Object.hasOwn(value, name);
+    if (edit === null ? isThere : !isThere || value[name] !== edit) return true;
+  }
+  return false;
+}
+
+/** Field names and most short texts are ASCII, and to ask for their length takes longer than to look. */
+const SHORT_CHARS = 40;
+
+function isShortAscii(text: string): boolean {
+  if (text.length > SHORT_CHARS) return false;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
+  return true;
 }
