@@ -55,8 +55,12 @@ export function toUsd(amount: Nano): number {
  * Formats nano-dollars as US dollars: a decimal with at most 9 places and no exponent, such as `0.0000125`.
  */
 export function formatUsd(amount: Nano): string {
-  const digits = Math.abs(amount).toString().padStart(10, "0");
-  const whole = digits.slice(0, -9);
-  const fraction = digits.slice(-9).replace(/0+$/, "");
-  return `${amount < 0 ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`;
+  const sign = amount < 0 ? "-" : "";
+  const size = Math.abs(amount);
+  let fraction = size % NANO_PER_USD;
+  const whole = (size - fraction) / NANO_PER_USD;
+  if (fraction === 0) return sign + whole;
+  let places = 9;
+  for (; fraction % 10 === 0; fraction /= 10) places--;
+  return `${sign}${whole}.${String(fraction).padStart(places, "0")}`;
 }

@@ -13,7 +13,7 @@ import {
   type PriceField,
   type PriceFields,
 } from "./price.ts";
-import { METERS } from "./price-lines.ts";
+import { LINES_OF } from "./price-lines.ts";
 import { longStep, Sheet, serviceOf, sheetAt } from "./price-sheet.ts";
 import { promptTokens, type Usage } from "./usage.ts";
 
@@ -87,7 +87,7 @@ export function exactCost(
 
 function accountSheetFor(priced: Priced, usage: Usage, terms: ChargeTerms): AccountSheet {
   if (priced.group === "ImgPricing") {
-    const sheet = new Sheet(METERS.ImgPricing, effectivePriceFields(priced, terms.image));
+    const sheet = new Sheet(LINES_OF.ImgPricing, effectivePriceFields(priced, terms.image));
     return new AccountSheet(priced, sheet, terms, terms.image);
   }
   const sheet = sheetAt(priced, longStep(priced.tiers, promptTokens(usage)), serviceOf(priced, terms.tier));
@@ -95,7 +95,7 @@ function accountSheetFor(priced: Priced, usage: Usage, terms: ChargeTerms): Acco
 }
 
 /** A sheet with the multipliers of an account: all of a charge that does not depend on the usage. */
-export class AccountSheet {
+class AccountSheet {
   private readonly multipliers: PriceMultipliers;
   /** The product of the multipliers without their decimal places; Infinity if it is no safe integer. */
   private readonly digits: number;
@@ -258,7 +258,7 @@ function halfUpOf(thirds: number, divisor: number): Nano {
 
 /** Returns what a recorded usage costs at its recorded numbers, before rounding. */
 export const exactOf = (usage: Usage, { group, prices, multipliers }: PriceNumbers): Exact =>
-  total(new Sheet(METERS[group], prices), usage, multipliers);
+  total(new Sheet(LINES_OF[group], prices), usage, multipliers);
 
 function total({ lines, weights, places }: Sheet, usage: Usage, by: PriceMultipliers): Exact {
   let thirds = 0n;

@@ -3,7 +3,7 @@
 import type { Nano } from "../money.ts";
 import { accountSheet, type ChargeTerms } from "./cost.ts";
 import { type ImageKind, imagePriceMax, type Priced, type PriceField } from "./price.ts";
-import { type Line, METERS } from "./price-lines.ts";
+import { LINES_OF, type Line } from "./price-lines.ts";
 import { longStep, type ServiceTier, Sheet, serviceOf, sheetAt } from "./price-sheet.ts";
 import { type Usage, zeroUsage } from "./usage.ts";
 
@@ -96,7 +96,7 @@ function findDearest(
   never: readonly (keyof Usage)[],
   terms: ChargeTerms,
 ): Dearest {
-  const lines: Line[] = METERS[priced.group].filter(({ side }) => side === "rest");
+  const lines: Line[] = LINES_OF[priced.group].filter(({ side }) => side === "rest");
   const fields: Partial<Record<PriceField, number>> = {};
   const kinds: { prompt: keyof Usage | null; completion: keyof Usage | null } = {
     prompt: null,
@@ -123,7 +123,7 @@ function findDearest(
 
 function possibleSheets(priced: Priced, prompt: number, terms: ChargeTerms): readonly Sheet[] {
   if (priced.group === "ImgPricing") {
-    return [new Sheet(METERS.ImgPricing, { Call: imagePriceMax(priced.price, terms.image) })];
+    return [new Sheet(LINES_OF.ImgPricing, { Call: imagePriceMax(priced.price, terms.image) })];
   }
   const service = serviceOf(priced, terms.tier);
   const sheets: Sheet[] = [];

@@ -52,7 +52,7 @@ const each = (count: keyof Usage, field: PriceField, thirds: bigint, countMin = 
 const eachCall = each("calls", "Call", PER_CALL, 1);
 
 /** For each group, which count is multiplied by which price field. */
-export const METERS: Readonly<Record<Group, readonly Line[]>> = {
+export const LINES_OF: Readonly<Record<Group, readonly Line[]>> = {
   ChatPricing: [...tokens(), each("webSearches", "WebSearchCall", PER_CALL)],
   FineTuningPricing: tokens({ prompt: "InputText", completion: "OutputText" }),
   ImgPricing: [each("calls", "Call", PER_CALL)],

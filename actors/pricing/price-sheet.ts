@@ -10,7 +10,7 @@ import {
   type PriceFields,
   type Tiers,
 } from "./price.ts";
-import { type Line, METERS } from "./price-lines.ts";
+import { LINES_OF, type Line } from "./price-lines.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 
 /**
@@ -113,7 +113,7 @@ function makeSheet(priced: Priced, long: number, service: ServiceTier): Sheet {
   const stepped = step ? overlay(base, base, step) : base;
   const fields = named ? overlay(stepped, base, named) : stepped;
   const tier = [step && `LongContext>${step.AboveInputTokens}`, named && service].filter(Boolean).join("+");
-  return new Sheet(METERS[priced.group], fields, tier);
+  return new Sheet(LINES_OF[priced.group], fields, tier);
 }
 
 /**

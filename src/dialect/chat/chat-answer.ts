@@ -1,8 +1,9 @@
 // Reads whole chat answers, and collects the text that was generated in a message or a delta. Pure.
 
-import type { WholeAnswer, WholeBody } from "../dialect.ts";
+import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { jsonPayload } from "../payload/payload-json.ts";
 
 /**
@@ -18,7 +19,7 @@ export function readChatAnswer({ text }: Pick<WholeBody, "text">): WholeAnswer {
   for (const choice of body.choices as unknown[]) {
     if (!isObject(choice)) continue;
     cites ||= citesTheWeb(choice.message);
-    if (typeof choice.text === "string") texts.push(choice.text);
+    if (typeof choice.text === "string" && choice.text !== "") texts.push(choice.text);
     if (isObject(choice.message)) collectTexts(choice.message, texts);
   }
   return {
@@ -26,10 +27,13 @@ export function readChatAnswer({ text }: Pick<WholeBody, "text">): WholeAnswer {
     body,
     usage: body.usage ?? null,
     serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
-    texts: texts.filter((one) => one !== ""),
-    measured: cites ? { webSearches: 1 } : {},
+    texts,
+    measured: cites ? CITED : NO_NON_TOKEN_USAGE,
   };
 }
+
+/** What an answer shows that cites web pages. */
+export const CITED: NonTokenUsage = { webSearches: 1 };
 
 /**
  * Whether a message or a delta cites web pages, which shows a search; hosts of this style rarely report one.

@@ -21,8 +21,9 @@ import type {
 } from "../dialect.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
 import { repeats } from "../model-alias.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT } from "../stream-machine.ts";
-import { citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
+import { CITED, citesTheWeb, collectTexts, isErrorBody } from "./chat-answer.ts";
 
 const encoder = new TextEncoder();
 
@@ -91,7 +92,7 @@ class ChatStream extends EventStream {
   }
 
   get measured(): NonTokenUsage {
-    return this.#citesTheWeb ? { webSearches: 1 } : {};
+    return this.#citesTheWeb ? CITED : NO_NON_TOKEN_USAGE;
   }
 
   protected read(name: string, data: string, cut: boolean): StreamStep {

@@ -13,6 +13,7 @@ import { type SseEvent, SseReader } from "../../sse/sse-reader.ts";
 import { frame } from "../../sse/sse-writer.ts";
 import type { NonTokenUsage, StreamMachine, StreamStep } from "../dialect.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT } from "../stream-machine.ts";
 import { readUsage } from "../usage.ts";
 import { CHAT_DONE } from "./chat-stream.ts";
@@ -87,7 +88,7 @@ class MessageEvents implements StreamMachine {
   }
 
   get measured(): NonTokenUsage {
-    return this.#inner.measured ?? {};
+    return this.#inner.measured ?? NO_NON_TOKEN_USAGE;
   }
 
   #stepOf(step: StreamStep, name: string, data: string | null): StreamStep {

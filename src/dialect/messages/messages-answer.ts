@@ -4,6 +4,7 @@
 import type { NonTokenUsage, WholeAnswer, WholeBody } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
 import { isObject, type Json, parseJson } from "../json.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 
 /** Reads a whole messages answer. Its `type` may be missing, its content must not. */
 export function readMessage({ text }: Pick<WholeBody, "text">): WholeAnswer {
@@ -41,6 +42,7 @@ export class BlockUses {
   }
 
   get measured(): NonTokenUsage {
+    if (this.#searches === 0 && this.#executions === 0) return NO_NON_TOKEN_USAGE;
     return {
       ...(this.#searches > 0 ? { webSearches: this.#searches } : {}),
       ...(this.#executions > 0 ? { toolUses: { code_execution: this.#executions } } : {}),

@@ -9,6 +9,7 @@
 import type { SseEvent } from "../../sse/sse-reader.ts";
 import type { NonTokenUsage, StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
 import type { Json } from "../json.ts";
+import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** Writes the client's events. */
@@ -94,7 +95,7 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
   }
 
   get measured(): NonTokenUsage {
-    return this.#machine.measured ?? {};
+    return this.#machine.measured ?? NO_NON_TOKEN_USAGE;
   }
 
   get chars(): number {

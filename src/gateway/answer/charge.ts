@@ -29,7 +29,9 @@ export function noteAnsweredModel(
 export function factsOf(context: AnsweredContext, metered: Metered, last: AttemptRow): ChargeFacts {
   const { admission, idempotency, request } = context;
   const { route, admitted, accountContext } = admission;
-  return {
+  const { attempts } = context;
+  const { parts } = metered.charge;
+  const facts: ChargeFacts = {
     id: context.id,
     request: context.requestId,
     path: context.call.path,
@@ -42,13 +44,17 @@ export function factsOf(context: AnsweredContext, metered: Metered, last: Attemp
     cost: metered.charge.amount,
     basis: metered.basis,
     price: metered.charge.numbers,
-    ...(metered.charge.parts.length === 0 ? {} : { parts: metered.charge.parts }),
-    ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     priceVersion: route.priceVersion,
     admittedAt: admitted.admittedAt,
     stream: request.stream,
-    attempts: [...context.attempts, last],
+    attempts: attempts.length === 0 ? [last] : [...attempts, last],
     keep: accountContext.config.config.userMinBalance,
+  };
+  if (parts.length === 0 && metered.answeredModel === null && idempotency === null) return facts;
+  return {
+    ...facts,
+    ...(parts.length === 0 ? {} : { parts }),
+    ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     ...(idempotency === null ? {} : { idempotency }),
   };
 }
@@ -69,7 +75,7 @@ export const readingOf = (
   usage,
   serviceTier,
   texts,
-  ...(chars === undefined ? {} : { chars }),
+  chars,
   complete,
   answeredModel: model === answer.exchange.sentModel ? null : model,
   measured: measuredOf(request.measured, measured),

@@ -17,16 +17,23 @@ const BOTH: ReadonlySet<ApiStyle> = new Set(["chat", "messages"]);
 export type ProviderTarget = Pick<LevelKey, "provider" | "config">;
 type Styles = ReadonlySet<ApiStyle>;
 
-/** Read for every key of every request. A key's object is the same as long as the key is unchanged. */
-const known = new WeakMap<ProviderTarget, Styles | "by_model">();
+/** What was read of a key with a Config. */
+interface KnownStyles {
+  readonly provider: string;
+  readonly styles: Styles | "by_model";
+}
+
+/** Read for every key of every request. A key's Config is the same object as long as the key is unchanged. */
+const known = new WeakMap<ProviderTarget["config"], KnownStyles>();
 
 /** Returns the styles that a key accepts for a model. */
 export function apiStylesOf(key: ProviderTarget, model: string): Styles {
-  let styles = known.get(key);
-  if (styles === undefined) {
-    styles = read(key);
-    known.set(key, styles);
+  let found = known.get(key.config);
+  if (found === undefined || found.provider !== key.provider) {
+    found = { provider: key.provider, styles: read(key) };
+    known.set(key.config, found);
   }
+  const { styles } = found;
   return styles === "by_model" ? (isClaude(model) ? MESSAGES : CHAT) : styles;
 }
 

@@ -106,9 +106,9 @@ class NativeExchange implements ProviderExchange {
     this.dialect = dialect;
     this.alias = aliasOf(naming, model);
     this.sentModel = naming.model ?? model;
-    const foreign = FOREIGN_HEADERS[dialect.name];
-    const kept = Object.entries(headers).filter(([name]) => !foreign.has(name));
-    const sent = { ...Object.fromEntries(kept), "content-type": request.payload.contentType };
+    const sent: Record<string, string> = {};
+    for (const name in headers) if (!FOREIGN_HEADERS[dialect.name].has(name)) sent[name] = headers[name]!;
+    sent["content-type"] = request.payload.contentType;
     this.outgoing = { method: "POST", body: encoded.body, headers: sent };
   }
 

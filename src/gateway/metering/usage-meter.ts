@@ -49,7 +49,7 @@ export interface MeterInput {
   /** The generated texts, for counting; a sample of them if the stream is long. */
   readonly texts: readonly string[];
   /** The number of generated characters if `texts` may be a sample; omitted when `texts` is complete. */
-  readonly chars?: number;
+  readonly chars?: number | undefined;
   /** Usage besides tokens that the request demands and its answer shows. */
   readonly measured: NonTokenUsage;
   /** The provider ended the answer normally. */
