@@ -119,7 +119,7 @@ class AccountSheet {
   }
 
   /** Whether this is the sheet at the multipliers of an account. */
-  isFor({ rates, factor }: ChargeTerms): boolean {
+  isFor(rates: number, factor: number): boolean {
     return this.multipliers.rates === rates && this.multipliers.factor === factor;
   }
 
@@ -205,7 +205,8 @@ export function accountSheet(priced: Priced, sheet: Sheet, terms: ChargeTerms): 
     known = [];
     accountSheets.set(sheet, known);
   }
-  for (const kept of known) if (kept.isFor(terms)) return kept;
+  const { rates, factor } = terms;
+  for (let i = 0; i < known.length; i++) if (known[i]!.isFor(rates, factor)) return known[i]!;
   const made = new AccountSheet(priced, sheet, terms);
   if (known.length >= ACCOUNT_SHEETS_MAX) known.shift();
   known.push(made);
