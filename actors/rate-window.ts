@@ -49,21 +49,35 @@ const oldestStep = (span: WindowSpan, now: number): number =>
  * skipped.
  */
 export function addTo(windows: RateWindows, at: number, now: number, requests: number, tokens: number): void {
-  for (const span of SPAN_NAMES) {
-    const oldest = oldestStep(span, now);
-    const step = Math.floor(at / SPANS[span].stepMs);
-    if (step < oldest) continue;
-    const counts = windows[span] as number[];
-    const i = indexOfStep(counts, step);
-    if (i >= 0) {
-      counts[i + 1]! += requests;
-      counts[i + 2]! += tokens;
-    } else if (counts.length === 0) windows[span] = [step, requests, tokens];
-    else {
-      dropBefore(counts, oldest);
-      counts.push(step, requests, tokens);
-    }
+  const { minute, hour, day } = SPANS;
+  windows.minute = added(windows.minute, minute, at, now, requests, tokens);
+  windows.hour = added(windows.hour, hour, at, now, requests, tokens);
+  windows.day = added(windows.day, day, at, now, requests, tokens);
+}
+
+/** Adds to the counts of one window, in place where they have steps, and returns them. */
+function added(
+  counts: StepCounts,
+  { stepMs, steps }: (typeof SPANS)[WindowSpan],
+  at: number,
+  now: number,
+  requests: number,
+  tokens: number,
+): StepCounts {
+  const oldest = Math.floor(now / stepMs) - steps;
+  const step = Math.floor(at / stepMs);
+  if (step < oldest) return counts;
+  if (counts.length === 0) return [step, requests, tokens];
+  const writable = counts as number[];
+  const i = indexOfStep(counts, step);
+  if (i >= 0) {
+    writable[i + 1]! += requests;
+    writable[i + 2]! += tokens;
+  } else {
+    dropBefore(writable, oldest);
+    writable.push(step, requests, tokens);
   }
+  return counts;
 }
 
 /** Returns where the step stands, or -1. The newest steps, which are added to most, stand last. */

@@ -95,10 +95,8 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   if ("code" in hold) return { refused: hold, ungated: true };
   hold.holder = from;
   const { cost, tokens, admittedAt, takenAt } = hold;
-  return {
-    reply: { cost, tokens, admittedAt, takenAt, ...remainingLimits(state, profile, input, now) },
-    ungated: true,
-  };
+  const { requests, tokensLeft } = remainingLimits(state, profile, input, now);
+  return { reply: { cost, tokens, admittedAt, takenAt, requests, tokensLeft }, ungated: true };
 }
 
 /** Opens a hold in place of the former one, if there is one; a refusal leaves the former hold open. */
@@ -115,17 +113,18 @@ function take(
     if (former !== null) openHold(state, former, now);
     return reserved;
   }
-  const hold: Hold = {
+  const taken: Hold = {
     id: input.id,
     model: input.model,
     idempotency: input.idempotency,
-    ...reserved,
     holder: from,
-    ...(former?.counted && { counted: true }),
+    cost: reserved.cost,
+    tokens: reserved.tokens,
     admittedAt: former?.admittedAt ?? now,
     takenAt: now,
     expiresAt: now + HOLD_TTL_MS,
   };
+  const hold = former?.counted ? { ...taken, counted: true as const } : taken;
   openHold(state, hold, now);
   return hold;
 }

@@ -56,28 +56,35 @@ interface Scope {
   readonly windows: readonly RateWindows[];
 }
 
-function scopes(state: Account, profile: Profile, input: WindowDemand): Scope[] {
-  const scopes: Scope[] = [
-    {
-      scope: "account",
-      name: "account",
-      limits: profile.limits,
-      windows: [state.windows, state.volatile.windows],
-    },
-  ];
-  if (input.modelLimits !== null) {
+const NO_SCOPES: readonly Scope[] = [];
+
+/** Returns the scopes that have a limit; most accounts have none. */
+function scopes(state: Account, profile: Profile, input: WindowDemand): readonly Scope[] {
+  const isAccountLimited = hasLimit(profile.limits);
+  const { modelLimits } = input;
+  const isModelLimited = modelLimits !== null && hasLimit(modelLimits);
+  if (!isAccountLimited && !isModelLimited) return NO_SCOPES;
+  const scopes: Scope[] = [];
+  if (isAccountLimited) {
+    const windows = [state.windows, state.volatile.windows];
+    scopes.push({ scope: "account", name: "account", limits: profile.limits, windows });
+  }
+  if (isModelLimited) {
     const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
       findModelWindows(of, input.model),
     );
     scopes.push({
       scope: "model",
       name: `model ${input.model}`,
-      limits: input.modelLimits,
+      limits: modelLimits,
       windows: windows.filter((one) => one !== undefined),
     });
   }
   return scopes;
 }
+
+const hasLimit = ({ rpm, rph, rpd, tpm, tph, tpd }: RateLimits): boolean =>
+  rpm > 0 || rph > 0 || rpd > 0 || tpm > 0 || tph > 0 || tpd > 0;
 
 function used(
   windows: readonly RateWindows[],

@@ -48,12 +48,14 @@ export function reserve(
   if (spendable <= need.threshold) return insufficient(spendable, need.threshold);
 
   let cost = need.cost;
-  for (const limit of moneyLimits(state, profile, now)) {
-    if (cost <= limit.remaining) continue;
-    if (!alone || limit.remaining <= 0 || limit.remaining < need.promptCost) {
-      return limit.refusal(need.cost);
+  for (const limit of MONEY_LIMITS) {
+    if (!limit.isSet(profile)) continue;
+    const remaining = limit.remaining(state, profile, now);
+    if (cost <= remaining) continue;
+    if (!alone || remaining <= 0 || remaining < need.promptCost) {
+      return limit.refusal(state, profile, need.cost, now);
     }
-    cost = least(cost, limit.remaining);
+    cost = least(cost, remaining);
   }
   return { cost, tokens };
 }
@@ -61,60 +63,71 @@ export function reserve(
 /** Returns what remains of the balance and the money limits; empty for Root, which has none. */
 export function moneyRows(state: Account, profile: Profile, now: number): LimitRow[] {
   if (isRoot(profile)) return [];
-  return moneyLimits(state, profile, now).map(({ name, limit, remaining, resetsAt }) => ({
+  return MONEY_LIMITS.filter((limit) => limit.isSet(profile)).map((limit) => ({
     scope: "account",
-    name,
-    limit,
-    remaining: most(ZERO, remaining),
-    resetsAt,
+    name: limit.name,
+    limit: limit.limit(state, profile),
+    remaining: most(ZERO, limit.remaining(state, profile, now)),
+    resetsAt: limit.resetsAt(now),
     unit: "nano",
   }));
 }
 
+/** What bounds the cost of requests: the balance, or the spending of a month or a day. */
 interface MoneyLimit {
   readonly name: LimitRow["name"];
-  readonly limit: Nano;
+  isSet(profile: Profile): boolean;
+  limit(state: Account, profile: Profile): Nano;
   /** What remains after holds; negative if more was spent than the limit allows. */
-  readonly remaining: Nano;
-  readonly resetsAt: number | null;
-  refusal(needed: Nano): Refusal;
+  remaining(state: Account, profile: Profile, now: number): Nano;
+  resetsAt(now: number): number | null;
+  refusal(state: Account, profile: Profile, needed: Nano, now: number): Refusal;
 }
 
-function moneyLimits(state: Account, profile: Profile, now: number): MoneyLimit[] {
-  const held = state.volatile.heldCost;
-  const available = withOverdraft(availableAt(state.credit, state.volatile, now), profile.xCredit);
-  const limits: MoneyLimit[] = [
-    {
-      name: "balance",
-      limit: withOverdraft(bookBalance(state.credit), profile.xCredit),
-      remaining: available,
-      resetsAt: null,
-      refusal: (needed) => ({
+const available = (state: Account, profile: Profile, now: number): Nano =>
+  withOverdraft(availableAt(state.credit, state.volatile, now), profile.xCredit);
+
+/** The limits in the order in which a request is checked. */
+const MONEY_LIMITS: readonly MoneyLimit[] = [
+  {
+    name: "balance",
+    isSet: () => true,
+    limit: ({ credit }, { xCredit }) => withOverdraft(bookBalance(credit), xCredit),
+    remaining: available,
+    resetsAt: () => null,
+    refusal(state, profile, needed, now) {
+      const held = state.volatile.heldCost;
+      return {
         code: "insufficient_balance",
         message:
-          `This request may cost up to ${formatUsd(needed)} USD; ${formatUsd(available)} USD is free on this account` +
+          `This request may cost up to ${formatUsd(needed)} USD; ${formatUsd(available(state, profile, now))} USD is free on this account` +
           `${held > 0 ? `, ${formatUsd(held)} USD is reserved by requests in flight` : ""}. Recharge, or ask for less output.`,
-      }),
+      };
     },
-  ];
-  const periods = [
-    ["hard_limit", "monthly HardLimit", profile.hardLimit, spentInMonth(state, now), monthEnd],
-    ["daily_limit", "DailyLimit", profile.dailyLimit, spentOnDay(state, now), dayEnd],
-  ] as const;
-  for (const [name, called, limit, spent, end] of periods) {
-    if (limit === 0) continue;
-    limits.push({
-      name,
-      limit,
-      remaining: minus(minus(limit, spent), held),
-      resetsAt: end(now),
-      refusal: () => ({
-        code: `${name}_reached`,
-        message: `The ${called} of ${formatUsd(limit)} USD is reached: ${formatUsd(spent)} spent, ${formatUsd(held)} in flight.`,
-      }),
-    });
-  }
-  return limits;
+  },
+  periodLimit("hard_limit", "monthly HardLimit", "hardLimit", spentInMonth, monthEnd),
+  periodLimit("daily_limit", "DailyLimit", "dailyLimit", spentOnDay, dayEnd),
+];
+
+function periodLimit(
+  name: "hard_limit" | "daily_limit",
+  called: string,
+  field: "hardLimit" | "dailyLimit",
+  spentAt: (state: Account, now: number) => Nano,
+  end: (now: number) => number,
+): MoneyLimit {
+  return {
+    name,
+    isSet: (profile) => profile[field] !== 0,
+    limit: (_, profile) => profile[field],
+    remaining: (state, profile, now) =>
+      minus(minus(profile[field], spentAt(state, now)), state.volatile.heldCost),
+    resetsAt: end,
+    refusal: (state, profile, _needed, now) => ({
+      code: `${name}_reached`,
+      message: `The ${called} of ${formatUsd(profile[field])} USD is reached: ${formatUsd(spentAt(state, now))} spent, ${formatUsd(state.volatile.heldCost)} in flight.`,
+    }),
+  };
 }
 
 const insufficient = (spendable: Nano, threshold: Nano): Refusal => ({
