@@ -29,8 +29,11 @@ export const noCredit = (): Credit => ({ entries: [], owed: ZERO });
 
 const ENTRIES_MAX = 1_000;
 
-const sum = (entries: readonly Entry[]): Nano =>
-  entries.reduce((total, entry) => plus(total, entry.amount), ZERO);
+function sum(entries: readonly Entry[]): Nano {
+  let total = ZERO;
+  for (const { amount } of entries) total = plus(total, amount);
+  return total;
+}
 
 /** Returns entries − owed, which is the balance after the ledger's last line. */
 export const bookBalance = (credit: Credit): Nano => minus(sum(credit.entries), credit.owed);
@@ -49,13 +52,18 @@ export interface HeldCredit {
 
 const NOTHING: readonly Entry[] = [];
 
+/** Returns whether an entry has expired at `now` and is not removed yet. */
+export function hasDueEntries({ entries }: Credit, now: number): boolean {
+  const first = entries[0];
+  return first !== undefined && first.expiresAt <= now;
+}
+
 /**
  * Returns the due entries, or parts of them, that no hold needs. The holds are served in the order of their
  * admission; each takes the earliest entries that were valid then. Costs nothing while no entry is due.
  */
 export function expirableParts(credit: Credit, { holds }: HeldCredit, now: number): readonly Entry[] {
-  const first = credit.entries[0];
-  if (first === undefined || first.expiresAt > now) return NOTHING;
+  if (!hasDueEntries(credit, now)) return NOTHING;
   const free = credit.entries.filter((entry) => entry.expiresAt <= now).map((entry) => ({ ...entry }));
   const inOrder = [...holds.values()].sort((a, b) => a.admittedAt - b.admittedAt);
   // What had expired at one admission had expired at every later one, so no hold looks back.

@@ -43,12 +43,12 @@ export interface TopUp {
 export function topUp(state: Account, { keep }: TopUp, turn: Turn): Decision<AccountEvent> {
   if (state.quota.asked !== null) return { reply: { asked: true } };
   // An earlier refusal does not delay this, because a client's request waits for the credit.
-  const events = ask(state, `${turn.id}:quota`, keep, turn.now);
-  return { reply: { asked: events.length > 0 }, events };
+  const request = ask(state, `${turn.id}:quota`, keep, turn.now);
+  return { reply: { asked: request !== null }, events: request === null ? [] : [request] };
 }
 
 /**
- * Returns the quota request to write beside a charge that leaves `keep` or less; empty if one is open or none
+ * Returns the quota request to write beside a charge that leaves `keep` or less; null if one is open or none
  * is due. `expired` are the lines that are written before the charge.
  */
 export function requestQuotaAfterCharge(
@@ -56,21 +56,21 @@ export function requestQuotaAfterCharge(
   charge: { readonly id: string; readonly cost: Nano; readonly keep?: Nano },
   now: number,
   expired: readonly Expire[],
-): AccountEvent[] {
-  if (charge.keep === undefined || state.profile?.autoQuota === 0 || now < state.quota.notBefore) return [];
+): AccountEvent | null {
+  if (charge.keep === undefined || state.profile?.autoQuota === 0 || now < state.quota.notBefore) return null;
   const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
   for (const line of expired) expire(credit, negate(line.amount), now, line.parts);
   spend(credit, charge.cost);
-  if (balanceAt(credit, state.volatile, now) > charge.keep) return [];
+  if (balanceAt(credit, state.volatile, now) > charge.keep) return null;
   return ask(state, `${charge.id}:quota`, charge.keep, now);
 }
 
-function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent[] {
+function ask(state: Account, id: string, keep: Nano, now: number): AccountEvent | null {
   const { profile, quota, closing } = state;
-  if (profile === null || profile.parent === null || closing !== null || profile.autoQuota <= 0) return [];
-  if (quota.asked !== null || profile.autoQuota > roomOf(state)) return [];
+  if (profile === null || profile.parent === null || closing !== null || profile.autoQuota <= 0) return null;
+  if (quota.asked !== null || profile.autoQuota > roomOf(state)) return null;
   const { parent: from, autoQuota: amount } = profile;
-  return [{ type: "quota_asked", id, bornAt: now, from, amount, keep }];
+  return { type: "quota_asked", id, bornAt: now, from, amount, keep };
 }
 
 /** The command `startTransfer` as an AutoQuota request sends it; pending-effects.ts checks it against the protocol. */

@@ -6,7 +6,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { bookBalance, expirableParts, type HeldCredit, type Reserved } from "../credit.ts";
+import { bookBalance, expirableParts, type HeldCredit, hasDueEntries, type Reserved } from "../credit.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../rate-window.ts";
 import { requestQuotaAfterCharge } from "./auto-quota.ts";
@@ -22,6 +22,7 @@ import {
   isRoot,
   stageOf,
 } from "./state.ts";
+import { type StoredFacts, storedFacts } from "./stored-facts.ts";
 
 /**
  * Ends the hold of a request and writes its charge to the ledger. Refuses service_unavailable if another
@@ -42,10 +43,13 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     }
     rememberCharged(state, facts.id, facts.idempotency, turn.now);
   }
-  const { abandoned } = state.volatile;
+  const events: AccountEvent[] = [];
   // Credit that had expired before this request was admitted must not pay for it.
-  const expired = isRoot(state.profile) ? [] : expireDue(state, turn, heldWithCharge(state, hold, facts));
-  const events: AccountEvent[] = [...expired];
+  const expired =
+    isRoot(state.profile) || !hasDueEntries(state.credit, turn.now)
+      ? NO_LINES
+      : expireDue(state, turn, heldWithCharge(state, hold, facts));
+  if (expired.length > 0) events.push(...expired);
   let balance = expired.at(-1)?.balanceAfter ?? bookBalance(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
     balance = minus(balance, negate(facts.cost));
@@ -58,29 +62,31 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
       expiresAt: turn.now,
     });
   }
-  events.push(
-    {
-      ...lineOf(state, facts, balance),
-      type: "charge",
-      ...(hold?.model === facts.model ? takenAnew(hold) : {}),
-      ...(abandoned.delete(facts.id) && { counted: true }),
-    },
-    ...alertAfter(state, facts.cost, turn.now),
-    ...requestQuotaAfterCharge(state, facts, turn.now, expired),
-  );
+  const line = lineOf(state, "charge", facts, balance);
+  if (hold !== null && hold.model === facts.model && hold.takenAt !== hold.admittedAt) {
+    line.takenAt = hold.takenAt;
+  }
+  if (state.volatile.abandoned.delete(facts.id)) line.counted = true;
+  events.push(line);
+  const alert = alertAfter(state, facts.cost, turn.now);
+  if (alert !== null) events.push(alert);
+  const quotaRequest = requestQuotaAfterCharge(state, facts, turn.now, expired);
+  if (quotaRequest !== null) events.push(quotaRequest);
   return { reply: {}, events };
 }
+
+const NO_LINES: readonly Expire[] = [];
 
 /**
  * A charge to an emptied account is recorded and written off at once, so that its sender need not repeat it.
  */
 function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
-  const line = lineOf(state, facts, bookBalance(state.credit));
+  const line = lineOf(state, "late_charge", facts, bookBalance(state.credit));
   const loss = most(ZERO, negate(line.balanceAfter));
   return {
     reply: {},
     events: [
-      { ...line, type: "late_charge" },
+      line,
       {
         type: "write_off",
         id: `${facts.id}:write_off`,
@@ -91,13 +97,30 @@ function late(state: Account, facts: ChargeFacts): Decision<AccountEvent> {
   };
 }
 
-function lineOf(state: Account, { keep: _, delivered: __, ...facts }: ChargeFacts, balance: Nano) {
-  return {
-    ...facts,
-    ...(facts.idempotency ? { account: state.id } : {}),
+/** The ledger line of a charge, while it is made. */
+interface ChargeLine<T extends "charge" | "late_charge"> extends StoredFacts {
+  type: T;
+  amount: Nano;
+  balanceAfter: Nano;
+  account?: Account["id"];
+  takenAt?: number;
+  counted?: true;
+}
+
+function lineOf<T extends "charge" | "late_charge">(
+  state: Account,
+  type: T,
+  facts: ChargeFacts,
+  balance: Nano,
+): ChargeLine<T> {
+  const line: ChargeLine<T> = {
+    ...storedFacts(facts),
+    type,
     amount: negate(facts.cost),
     balanceAfter: minus(balance, facts.cost),
   };
+  if (facts.idempotency) line.account = state.id;
+  return line;
 }
 
 const TWIN: Refusal = {

@@ -5,18 +5,14 @@ import type { AccountCommand } from "./commands.ts";
 import { idempotencyDedupId } from "./idempotency.ts";
 import type { AccountEvent } from "./state.ts";
 
+type ChargeEvent = Extract<AccountEvent, { readonly type: "charge" | "late_charge" }>;
+
 /** Returns the dedup ids under which the ledger indexes an event; empty if it has none. */
 export function dedupIdsOf(event: AccountEvent): readonly string[] {
   switch (event.type) {
     case "charge":
     case "late_charge":
-      return [
-        event.id,
-        ...(event.request === event.id ? [] : [`request:${event.request}`]),
-        ...(event.idempotency && event.account
-          ? [idempotencyDedupId(event.account, event.idempotency.key)]
-          : []),
-      ];
+      return chargeDedupIds(event);
     case "released":
       return [`${event.id}:released`];
     case "minted":
@@ -37,6 +33,13 @@ export function dedupIdsOf(event: AccountEvent): readonly string[] {
     default:
       return [];
   }
+}
+
+function chargeDedupIds({ id, request, idempotency, account }: ChargeEvent): string[] {
+  const ids = [id];
+  if (request !== id) ids.push(`request:${request}`);
+  if (idempotency && account) ids.push(idempotencyDedupId(account, idempotency.key));
+  return ids;
 }
 
 /** Returns the dedup id that a command would write, or undefined if it has none. */

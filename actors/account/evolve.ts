@@ -30,10 +30,15 @@ const DECLINED_MAX = 1_000;
 export function evolve(state: Account, event: AccountEvent, at: number): void {
   apply(state, event, at);
   if ("balanceAfter" in event) {
-    assert(
-      bookBalance(state.credit) === event.balanceAfter,
-      `account ${state.id}: after ${event.type} ${event.id} the book says ${bookBalance(state.credit)}, the line ${event.balanceAfter}`,
-    );
+    const book = bookBalance(state.credit);
+    // The text of the assertion is made only when it fails, because each charge comes here.
+    if (book !== event.balanceAfter) {
+      const { type, id, balanceAfter } = event;
+      assert(
+        false,
+        `account ${state.id}: after ${type} ${id} the book says ${book}, the line ${balanceAfter}`,
+      );
+    }
     state.volatile.profileDirty = true;
   }
 }
@@ -163,7 +168,7 @@ function countRequest(state: Account, request: Counted, at: number, tokens: numb
  * removed first.
  */
 export function modelWindows(map: SmallMap<string, RateWindows>, model: string, now: number): RateWindows {
-  if (!map.has(model) && map.size >= MODELS_MAX) {
+  if (map.size >= MODELS_MAX && !map.has(model)) {
     for (const [name, windows] of map) if (isEmpty(windows, now)) map.delete(name);
   }
   return bounded(map, model, emptyWindows);
@@ -176,7 +181,9 @@ export const findModelWindows = (
 ): RateWindows | undefined => map.get(model) ?? (map.size < MODELS_MAX ? undefined : map.get(OTHER_MODELS));
 
 function bounded<T>(map: SmallMap<string, T>, name: string, make: () => T): T {
-  const key = map.has(name) || map.size < MODELS_MAX ? name : OTHER_MODELS;
+  const known = map.get(name);
+  if (known !== undefined) return known;
+  const key = map.size < MODELS_MAX ? name : OTHER_MODELS;
   let value = map.get(key);
   if (value === undefined) {
     value = make();

@@ -11,15 +11,15 @@ import { type Account, type AccountEvent, isRoot, type Profile } from "./state.t
 
 /**
  * Returns the alert to write beside a charge of `cost` that first reaches SoftLimit in its month; otherwise
- * empty.
+ * null.
  */
-export function alertAfter(state: Account, cost: Nano, now: number): AccountEvent[] {
+export function alertAfter(state: Account, cost: Nano, now: number): AccountEvent | null {
   const { profile } = state;
-  if (profile === null || isRoot(profile) || profile.softLimit === 0) return [];
+  if (profile === null || isRoot(profile) || profile.softLimit === 0) return null;
   const month = monthOf(now);
   const spent = plus(spentInMonth(state, now), cost);
-  if (spent < profile.softLimit || state.alerts.has(month)) return [];
-  return [{ type: "soft_limit_reached", month, limit: profile.softLimit, spent }];
+  if (spent < profile.softLimit || state.alerts.has(month)) return null;
+  return { type: "soft_limit_reached", month, limit: profile.softLimit, spent };
 }
 
 /** Input of the command `mailSent`. */

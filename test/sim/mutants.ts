@@ -320,8 +320,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "AutoQuota asked no more after a refusal",
     rule: "a request asks for AutoQuota whatever the parent answered before",
     file: "actors/account/auto-quota.ts",
-    from: "return { reply: { asked: events.length > 0 }, events };",
-    to: "return turn.now < state.quota.notBefore ? { reply: { asked: false } } : { reply: { asked: true }, events };",
+    from: "return { reply: { asked: request !== null }, events: request === null ? [] : [request] };",
+    to: "return turn.now < state.quota.notBefore || request === null ? { reply: { asked: false } } : { reply: { asked: true }, events: [request] };",
     options: credit,
   },
   {
