@@ -478,7 +478,6 @@ const SMALL_FILES: readonly string[] = [
   "src/dialect/responses/responses.ts",
   // Entry points of threads are files of their own.
   "src/gateway/metering/token-worker.ts",
-  "src/store/sqlite/writer-worker.ts",
 ];
 
 describe("files", () => {

@@ -65,19 +65,23 @@ function sqlite(url: string): Found {
   accessSync(path, constants.R_OK | constants.W_OK);
   const { schema, known, commits } = databaseFacts(path);
   if (schema === 0) return notYet(`${url}: empty, the first start fills it`);
-  const migrates = schema < known ? `, the next start brings it to ${known}` : "";
-  const line = `${url}: reachable, schema version ${schema}${migrates}, ${commits} commits`;
+  const line = `${url}: reachable, schema version ${schema}${migrates(schema, known)}, ${commits} commits`;
   return { line, isCurrent: schema === known };
 }
+
+const migrates = (schema: number, known: number): string =>
+  schema < known ? `, the next start brings it to ${known}` : "";
 
 async function mongodb(url: string): Promise<Found> {
   const facts = await mongoFacts(url, { clock: realClock(), readOnly: true, deadlineMs: PATIENCE_MS });
   const { version, schema, known, commits } = facts;
-  if (schema > 0 && schema !== known) {
+  if (schema > known) {
     throw new BadSetting(`the database has version ${schema}, this program needs ${known}`);
   }
   const filled =
-    schema === 0 ? "empty, the first start fills it" : `schema version ${schema}, ${commits} commits`;
+    schema === 0
+      ? "empty, the first start fills it"
+      : `schema version ${schema}${migrates(schema, known)}, ${commits} commits`;
   const line = [
     `${shownAddress(url)}: reachable, MongoDB ${version}`,
     kindOf(facts),

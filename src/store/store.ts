@@ -3,6 +3,7 @@
 // is the contract as code and runs against each of them.
 // A store decides nothing about accounts: it keeps what it is given and refuses a second writer of a seq.
 
+import type { FoundLines, LineAnchor, LineFilter } from "./line-filter.ts";
 import type {
   Conditions,
   DocumentBody,
@@ -13,6 +14,7 @@ import type {
   Table,
 } from "./tables.ts";
 
+export type { FoundLine, FoundLines, LineAnchor, LineFilter } from "./line-filter.ts";
 export type { Conditions, Find, ScanQuery, Table, Where } from "./tables.ts";
 
 /**
@@ -249,6 +251,12 @@ export interface Store extends Registry {
    * ascending.
    */
   readLines(actor: string, from: number, to: number): Promise<readonly Commit[]>;
+  /**
+   * The lines of one actor that pass a filter, newest first: those behind `after`, or the newest for null.
+   * Filters read a projection of the ledger, which is written behind the commits and trails them by two
+   * seconds once a snapshot covers them. Throws when no store may run such a query.
+   */
+  lines(filter: LineFilter, after: LineAnchor | null, limit: number): Promise<FoundLines>;
   /** The seq and the number of ledger lines of the actor's newest commit; null when it has no commit. */
   lastCommit(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
   /**

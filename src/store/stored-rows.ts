@@ -3,6 +3,7 @@
 // its contents, which may be secret. Nothing here reads or writes a database.
 
 import type { CursorRow } from "./keyset-cursor.ts";
+import type { LineRow, LinesOfCommit } from "./line-rows.ts";
 import type { Claim, Commit, KeptAnswer, Snapshot } from "./store.ts";
 import type { DocumentBody } from "./tables.ts";
 
@@ -166,6 +167,34 @@ export function parseCommit(stored: unknown): Commit {
     linesTo: row.integer("linesTo"),
     lines: row.integer("lines"),
     events: row.list("events", isEvent),
+  };
+}
+
+/** The part of a commit that its ledger lines are made of. */
+export function parseLinesOfCommit(stored: unknown): LinesOfCommit {
+  const row = new StoredRow("commits", stored);
+  return {
+    actor: row.text("actor"),
+    seq: row.integer("seq"),
+    linesTo: row.integer("linesTo"),
+    lines: row.integer("lines"),
+    events: row.list("events", isEvent),
+  };
+}
+
+/** A projected ledger line. Its model and API key are null when it has none; its tags are a list. */
+export function parseLineRow(stored: unknown): LineRow {
+  const row = new StoredRow("lines", stored);
+  return {
+    actor: row.text("actor"),
+    at: row.integer("at"),
+    number: row.integer("number"),
+    seq: row.integer("seq"),
+    type: row.text("type"),
+    model: row.textOrNull("model"),
+    apiKey: row.integerOrNull("apiKey"),
+    tags: row.list("tags", isText),
+    amount: row.integer("amount"),
   };
 }
 

@@ -6,6 +6,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { importSPKI } from "jose";
+import { realClock } from "../../src/base/clock.ts";
+import { passingLines } from "../../src/store/line-rows.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { LineFilter } from "../../src/store/store.ts";
 import { type Kind, storeUrl, unpack } from "./kept/archive.ts";
 import { factsOf } from "./kept/facts.ts";
 import { DEPLOYMENT, type Providers, startProviders } from "./kept/providers.ts";
@@ -21,6 +25,11 @@ const SETTLED_MS = 60_000;
 /** Within the hour for which an answer of the gateway is kept. */
 const LATER_MS = 60_000;
 
+/** Brings a store to this version, and leaves everything else as it is. */
+async function migrated(url: string): Promise<void> {
+  await (await openStore(url, { clock: realClock() })).close();
+}
+
 const server = await mongoServer("store fixture on MongoDB");
 const kinds: Kind[] = server === null ? ["sqlite"] : ["sqlite", "mongodb"];
 
@@ -32,6 +41,7 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
   const at = expected.at + LATER_MS;
   let where: Where;
   let providers: Providers;
+  let refused: number;
   let untouched: number;
   let service: Running;
 
@@ -44,6 +54,8 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
       secretsKey: readFileSync(join(FIXTURE, "secrets.key"), "utf8").trim(),
       env: { CLOUD_B_TOKEN_URL: providers.cloudB.tokenUrl, ROOT_KEY: "another-root-key-which-is-ignored-0" },
     };
+    refused = (await cli(where, "verify")).code;
+    await migrated(where.storeUrl);
     untouched = (await cli(where, "verify")).code;
     service = await serve(where, at);
   }, BUSY_MS);
@@ -61,7 +73,35 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
     return (await service.must(credentials[who]!.key, "GET", "/dashboard/ledger?size=1000")).lines;
   }
 
-  test("verify finds everything right, as it was left", () => expect(untouched).toBe(0));
+  test("verify does not migrate it, and once it is migrated finds everything right, as it was left", () => {
+    expect([refused, untouched]).toEqual([2, 0]);
+  });
+
+  test(
+    "its lines are found by filters, old and new ones",
+    async () => {
+      const store = await openStore(where.storeUrl, { clock: realClock(), readOnly: true });
+      const { id } = credentials.team!;
+      const actor = `account/${id}`;
+      const filters: readonly Omit<LineFilter, "actor">[] = [
+        {},
+        { types: ["charge"], model: "kept-chat", apiKey: 0 },
+        { request: "ticket-4711" },
+      ];
+      await settled(SETTLED_MS, async () => {
+        const last = (await store.lastCommit(actor))!;
+        const commits = await store.readCommits(actor, 0, last.seq);
+        for (const filter of filters) {
+          const found = await store.lines({ actor, ...filter }, null, 1_000);
+          const lines = passingLines({ actor, ...filter }, null, commits.toReversed());
+          expect(lines.length).toBeGreaterThan(0);
+          expect(found).toEqual({ lines, next: null });
+        }
+      });
+      await store.close();
+    },
+    BUSY_MS,
+  );
 
   test(
     "accounts, ledgers, keys, configurations, logs, news and bills are what they were",

@@ -6,6 +6,7 @@ import type { Store } from "../../src/store/store.ts";
 import { answerRules } from "./store-answers.rules.ts";
 import { documentRules } from "./store-documents.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
+import { lineRules } from "./store-lines.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
 import { commit, document, record, save } from "./store-samples.ts";
@@ -26,6 +27,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     afterEach(() => store.close());
 
     ledgerRules(() => store);
+    lineRules(() => store);
     documentRules(() => store);
     rowRules(() => store);
     answerRules(() => store);

@@ -12,6 +12,9 @@ import { mongoDocuments } from "./documents.ts";
 import { mongoLists } from "./find.ts";
 import { makeIndexes } from "./indexes.ts";
 import { mongoJournal } from "./journal.ts";
+import { LineBackfill } from "./line-backfill.ts";
+import { MongoLineProjection } from "./line-projection.ts";
+import { mongoLines } from "./lines.ts";
 import { mongoRecords } from "./records.ts";
 import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
@@ -25,11 +28,15 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const connection = await connectMongo(url, options);
   const records = mongoRecords(connection);
   const sums = mongoTotals(connection);
+  const documents = mongoDocuments(connection);
+  const projection = new MongoLineProjection(connection);
+  const backfill = new LineBackfill(connection, projection);
   try {
     await checkSchema(connection, readOnly);
     if (!readOnly) {
       await makeIndexes(connection);
       await records.start();
+      backfill.start();
     }
   } catch (error) {
     await connection.close();
@@ -38,7 +45,12 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const store: Store = {
     append: mongoAppend(connection),
     ...mongoJournal(connection),
-    ...mongoDocuments(connection),
+    ...mongoLines(connection),
+    ...documents,
+    async save(saves) {
+      await projection.project(saves.map(({ snapshot }) => snapshot));
+      await documents.save(saves);
+    },
     ...mongoLists(connection),
     ...mongoRows(connection),
     ...mongoAnswers(connection),
@@ -49,6 +61,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     now: connection.now,
     async close() {
       records.stop();
+      await backfill.stop();
       await sums.stop();
       await connection.close();
     },

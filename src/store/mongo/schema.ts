@@ -11,19 +11,27 @@ import {
   type MongoOptions,
   type ServerFacts,
 } from "./connection.ts";
-import { isDuplicate } from "./errors.ts";
+import { duplicatesOf, isDuplicate } from "./errors.ts";
 import { missingIndexes } from "./indexes.ts";
+import { type BackfillDocument, WHOLE_BACKFILL } from "./line-backfill.ts";
 
-/** Raised when the stored format can no longer be read as before. */
-const SCHEMA = 1;
+/**
+ * Raised when the stored format can no longer be read as before, or when another program's writes would lack
+ * something.
+ *
+ * version   what changed
+ * 1         the first one
+ * 2         ledger lines are projected with each save (`lines`); what was saved before is backfilled
+ */
+const SCHEMA = 2;
 
 interface MetaDocument extends Keyed {
   readonly version: number;
 }
 
 /**
- * Throws when the database has another version. A new database gets this program's version, unless it is
- * opened for reading only.
+ * Throws when the database has another version. A new database gets this program's version, and an older one
+ * is brought to it, unless it is opened for reading only.
  */
 export async function checkSchema(connection: MongoConnection, readOnly: boolean): Promise<void> {
   const { collection, write } = connection;
@@ -36,9 +44,24 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
       }
     });
   }
-  const version = await schemaVersion(connection);
-  assert(version > 0, "there is nothing of arborgate in this database");
-  assert(version === SCHEMA, `the database has version ${version}, this program needs ${SCHEMA}`);
+  const found = await schemaVersion(connection);
+  assert(found > 0, "there is nothing of arborgate in this database");
+  assert(
+    found >= SCHEMA || !readOnly,
+    `the database has version ${found}, this program reads ${SCHEMA}: start a node once to migrate it`,
+  );
+  if (found < SCHEMA) await migrate(connection);
+  assert(found <= SCHEMA, `the database has version ${found}, this program needs ${SCHEMA}`);
+}
+
+/** Brings a database of version 1 to version 2. It may run on several nodes, and again after a crash. */
+async function migrate({ collection, write }: MongoConnection): Promise<void> {
+  await write(async () => {
+    await duplicatesOf(() =>
+      collection<BackfillDocument>("meta").insertMany([WHOLE_BACKFILL], { ordered: false }),
+    );
+    await collection<MetaDocument>("meta").updateOne({ _id: "schema", version: 1 }, { $set: { version: 2 } });
+  });
 }
 
 /** Returns 0 when the database holds nothing of this service. */
@@ -51,7 +74,7 @@ async function schemaVersion({ collection, read }: MongoConnection): Promise<num
 export interface MongoFacts extends ServerFacts {
   /** The version of the database; 0 when no node has been started on it yet. */
   readonly schema: number;
-  /** The version that this program needs. */
+  /** The version that this program needs. An older database is migrated at the next start. */
   readonly known: number;
   /** An estimate. */
   readonly commits: number;

@@ -147,6 +147,18 @@ const OBJECTS: Migration = [
   "CREATE INDEX objects_until ON objects (until, key)",
 ];
 
+// Ledger lines as rows that filters read (line-rows.ts). The lines of an actor are adjacent and in order, so
+// that a page is one walk. No column has an index of its own, because each would cost every charge a
+// microsecond and more. `lines` in `meta` is the last row of `commits` whose lines are there.
+const LINES: Migration = [
+  `CREATE TABLE lines (
+     actor TEXT NOT NULL, at INTEGER NOT NULL, number INTEGER NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL,
+     model TEXT, apiKey INTEGER, tags TEXT, amount INTEGER NOT NULL,
+     PRIMARY KEY (actor, at, number)
+   ) STRICT, WITHOUT ROWID`,
+  "INSERT INTO meta (key, value) VALUES ('lines', 0)",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -154,4 +166,5 @@ export const MIGRATIONS: readonly Migration[] = [
   [...ACCOUNT_LISTS, ...LOGS, ...NEWS, ...OUTBOX, ...USAGE_SUMS],
   CONFIGS,
   OBJECTS,
+  LINES,
 ];

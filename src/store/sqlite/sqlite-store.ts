@@ -17,6 +17,8 @@ import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, SqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
+import { LineProjection } from "./line-projection.ts";
+import { sqliteLines } from "./lines.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
 import { listChanges, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
@@ -74,6 +76,7 @@ function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists)
   return {
     ...whileLocked(clock, READ_MS, {
       ...sqliteJournal(connection),
+      ...sqliteLines(connection),
       ...sqliteDocuments(connection),
       ...sqliteRows(connection),
       ...sqliteAnswers(connection),
@@ -116,7 +119,9 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   const connection = current(connectSqlite(MEMORY));
   const lists = new SqliteLists(connection);
   const queue = new WriteQueue({ clock, onError, onApplied: listChanges(lists) });
-  queue.setWriter(sqliteWriter({ connection, clock, onReply: (reply) => queue.receive(reply) }));
+  const projection = new LineProjection({ connection, clock, onError });
+  const onReply = (reply: WriterReply) => queue.receive(reply);
+  queue.setWriter(sqliteWriter({ connection, clock, onReply, projection }));
   return {
     ...readsOf(connection, clock, lists),
     ...writesOf(queue),
@@ -124,6 +129,7 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
     now: async () => clock.wall(),
     async close() {
       await queue.finish();
+      projection.stop();
       connection.close();
     },
   };

@@ -74,6 +74,8 @@ export type WriterReply =
   /** One letter per commit, in their order: see `OUTCOMES`. */
   | { readonly commits: string | WriteFailure }
   | { readonly writes: readonly Result[] }
+  /** Sent unasked when lines could not be projected; it is tried again. */
+  | { readonly projection: WriteFailure }
   | { readonly closed: true };
 
 /** The outcome that each letter means. */

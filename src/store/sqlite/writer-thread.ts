@@ -88,6 +88,7 @@ function isThreadMessage(data: unknown): data is Opened | WriterReply {
   if (typeof data !== "object" || data === null) return false;
   if ("commits" in data) return typeof data.commits === "string" || isFailure(data.commits);
   if ("writes" in data) return Array.isArray(data.writes);
+  if ("projection" in data) return isFailure(data.projection);
   return "opened" in data || "closed" in data || isFailure(data);
 }
 

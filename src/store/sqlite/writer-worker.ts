@@ -3,7 +3,8 @@
 
 import { realClock } from "../../base/clock.ts";
 import { connectSqlite } from "./connection.ts";
-import type { SqliteWriter, WriterReply, WriterRequest } from "./write-messages.ts";
+import { LineProjection } from "./line-projection.ts";
+import { failureOf, type SqliteWriter, type WriterReply, type WriterRequest } from "./write-messages.ts";
 import { sqliteWriter } from "./writer.ts";
 import type { Opened, Opening } from "./writer-thread.ts";
 
@@ -14,8 +15,13 @@ let writer: SqliteWriter | null = null;
 function open({ path }: Opening): Opened {
   try {
     const connection = connectSqlite(path, { busyMs: 0 });
+    const clock = realClock();
     const onReply = (reply: WriterReply) => self.postMessage(reply);
-    writer = sqliteWriter({ connection, clock: realClock(), onReply });
+    const onError = (error: unknown) => onReply({ projection: failureOf(error) });
+    const projection = new LineProjection({ connection, clock, onError });
+    writer = sqliteWriter({ connection, clock, onReply, projection });
+    // An earlier process may have left commits whose lines are not projected.
+    projection.wake();
     return { opened: true };
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) };

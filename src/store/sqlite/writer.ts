@@ -7,6 +7,7 @@ import { appending } from "./append.ts";
 import { rowWrites } from "./claims.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { documentWrites } from "./documents.ts";
+import type { LineProjection } from "./line-projection.ts";
 import { recordWrites } from "./records.ts";
 import {
   type Cells,
@@ -33,8 +34,10 @@ export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
   readonly onReply: (reply: WriterReply) => void;
+  /** Projects the ledger lines of the commits on the same connection; absent: nothing does. */
+  readonly projection?: LineProjection;
 }): SqliteWriter {
-  const { connection, clock, onReply } = parts;
+  const { connection, clock, onReply, projection } = parts;
   const append = appending(connection);
   const writes: Writes = {
     ...documentWrites(connection),
@@ -62,12 +65,15 @@ export function sqliteWriter(parts: {
   /** Throws when the database is locked. */
   function perform(task: Task): WriterReply {
     if ("close" in task) {
+      projection?.stop();
       connection.close();
       return { closed: true };
     }
     if (!("writes" in task)) {
       try {
-        return { commits: append(task) };
+        const commits = append(task);
+        projection?.wake();
+        return { commits };
       } catch (error) {
         if (isBusy(error)) throw error;
         return { commits: failureOf(error) };

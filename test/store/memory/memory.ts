@@ -4,6 +4,8 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/base/clock.ts";
 import { compareText } from "../../../src/store/indexed-fields.ts";
+import { checkLineQuery } from "../../../src/store/line-filter.ts";
+import { passingLines } from "../../../src/store/line-rows.ts";
 import type { Appended, Claim, Commit, Snapshot, Store } from "../../../src/store/store.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
@@ -31,6 +33,7 @@ type Ledger = Pick<
   | "hasDedupId"
   | "commitsByDedupId"
   | "readLines"
+  | "lines"
   | "lastCommit"
   | "listActors"
 >;
@@ -91,6 +94,14 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
     },
     readLines: async (actor, from, to) =>
       copy(of(actor).filter(({ lines, linesTo }) => lines > 0 && linesTo >= from && linesTo - lines < to)),
+    async lines(filter, after, limit) {
+      checkLineQuery(filter, after, limit);
+      const found = passingLines(filter, after, of(filter.actor).toReversed());
+      const lines = copy(found.slice(0, limit));
+      const last = lines.at(-1);
+      const next = found.length > limit && last !== undefined ? { at: last.at, number: last.number } : null;
+      return { lines, next };
+    },
     async lastCommit(actor) {
       const newest = of(actor).at(-1);
       return newest === undefined ? null : { seq: newest.seq, linesTo: newest.linesTo };

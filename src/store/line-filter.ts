@@ -1,0 +1,60 @@
+// What a query of ledger lines may ask for, and what it gets. Types and their checks only: the rows that
+// queries read are made by line-rows.ts, and every store gives a filter the same meaning (`passes` there).
+
+import assert from "node:assert/strict";
+
+/** Selects ledger lines of one actor. A line must meet every field that is present. */
+export interface LineFilter {
+  readonly actor: string;
+  /** Wall-clock milliseconds; `from` is included, `until` is not. */
+  readonly from?: number;
+  readonly until?: number;
+  /** One of these types, as the ledger names them. */
+  readonly types?: readonly string[];
+  readonly model?: string;
+  /** The API key that caused the line; 0 is the main key. Transfers, for instance, have none. */
+  readonly apiKey?: number;
+  /** Tags by name; the line must have all of them. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The id of a request, as its client or as the service knows it. */
+  readonly request?: string;
+}
+
+/** The place of a line in its actor's ledger; lines of one actor are in the order of both fields. */
+export interface LineAnchor {
+  /** Wall-clock milliseconds. */
+  readonly at: number;
+  /** Number of the line in its actor's ledger, from 1. */
+  readonly number: number;
+}
+
+/** A line with its event, as its commit has it. */
+export interface FoundLine extends LineAnchor {
+  readonly e: unknown;
+}
+
+/** A page of lines, newest first. */
+export interface FoundLines {
+  readonly lines: readonly FoundLine[];
+  /**
+   * The anchor of the next page; null when no further line can pass. A store examines a bounded number of
+   * lines for a page, so a page may be short, or empty, and still have an anchor.
+   */
+  readonly next: LineAnchor | null;
+}
+
+/** Throws when the filter, the anchor or the limit is not one that a store may run. */
+export function checkLineQuery(filter: LineFilter, after: LineAnchor | null, limit: number): void {
+  const { actor, from, until, types, model, apiKey, tags, request } = filter;
+  const isText = (value: unknown) => typeof value === "string";
+  assert(isText(actor), "lines are of an actor");
+  for (const whole of [from, until, apiKey, after?.at, after?.number]) {
+    assert(whole === undefined || Number.isSafeInteger(whole), `lines are not found by ${String(whole)}`);
+  }
+  assert(
+    [model, request, ...Object.values(tags ?? {})].every((one) => one === undefined || isText(one)),
+    "models, requests and tags are texts",
+  );
+  assert(types === undefined || (Array.isArray(types) && types.every(isText)), "types are a list of texts");
+  assert(Number.isSafeInteger(limit) && limit > 0, `a page of ${limit} lines`);
+}

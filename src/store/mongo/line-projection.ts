@@ -1,0 +1,135 @@
+// Writes the projection of ledger lines: with each save, before its snapshots, the lines of the commits that
+// these snapshots cover and the stored ones do not. The node that saves an actor is the one that owns it, and
+// trails the actor's commits by two seconds. Lines are made from the stored commits, a batch at a time.
+//
+//   commits stored -> lines of the commits up to the new snapshot stored -> snapshot stored
+//
+// crash                          state found                          recovery
+// before all lines are stored    some lines, commits that no          a replay from the old snapshot saves again;
+//                                snapshot covers                      a line that is there already stays
+//
+// What the snapshots of an older version cover is the matter of line-backfill.ts.
+
+import type { Collection, Document, Filter } from "mongodb";
+import { type LineRow, lineRows } from "../line-rows.ts";
+import type { Snapshot } from "../store.ts";
+import { parseLines, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import { type CommitDocument, commitKey } from "./append.ts";
+import type { Keyed, MongoConnection } from "./connection.ts";
+import { duplicatesOf } from "./errors.ts";
+
+/** A projected line. A field that has no value is absent. */
+export interface LineDocument extends Keyed, Pick<LineRow, "seq" | "type" | "amount"> {
+  readonly model?: string;
+  readonly apiKey?: number;
+  readonly tags?: readonly string[];
+}
+
+/** The key of a line. Keys of one actor sort as its lines do. */
+export const lineKey = (actor: string, at: number, number: number): string =>
+  `${actor}/${paddedWhole(at)}/${paddedWhole(number)}`;
+
+/** A whole number as text that sorts as the number does. */
+export const paddedWhole = (whole: number): string => String(whole).padStart(16, "0");
+
+/** The fields of a commit that its lines are made of. */
+export const LINES_OF_COMMIT = { actor: 1, seq: 1, linesTo: 1, lines: 1, events: 1 } as const;
+
+/** Commits that are read, and lines that are inserted, by one query. */
+const BATCH = 500;
+/** Actors whose commits one query reads. */
+const ACTORS_MAX = 64;
+/** Actors whose projected place is remembered, which spares a read of their snapshots. */
+const PLACES_MAX = 50_000;
+
+type Place = Pick<Snapshot, "seq" | "linesTo">;
+
+const START: Place = { seq: 0, linesTo: 0 };
+
+/** The projection of a database, as far as this node writes it. */
+export class MongoLineProjection {
+  readonly #connection: MongoConnection;
+  readonly #commits: Collection<CommitDocument>;
+  readonly #lines: Collection<LineDocument>;
+  /** Places up to which this node projected. Another node may have gone further since. */
+  readonly #places = new Map<string, Place>();
+
+  constructor(connection: MongoConnection) {
+    this.#connection = connection;
+    this.#commits = connection.collection("commits");
+    this.#lines = connection.collection("lines");
+  }
+
+  /** Projects all lines that these snapshots cover. Call it before they are stored. */
+  async project(snapshots: readonly Snapshot[]): Promise<void> {
+    const lined = snapshots.filter(({ linesTo }) => linesTo > 0);
+    await this.#readPlaces(lined.map(({ actor }) => actor).filter((actor) => !this.#places.has(actor)));
+    const ranges = lined.flatMap(({ actor, seq, linesTo }) => {
+      const from = this.#places.get(actor) ?? START;
+      if (from.linesTo >= linesTo) return [];
+      return [{ _id: { $gt: commitKey(actor, from.seq), $lte: commitKey(actor, seq) } }];
+    });
+    for (let i = 0; i < ranges.length; i += ACTORS_MAX) {
+      const some = { $or: ranges.slice(i, i + ACTORS_MAX) };
+      let after: string | null = "";
+      while (after !== null) after = await this.projectBatch(some, after);
+    }
+    for (const snapshot of lined) this.#remember(snapshot.actor, snapshot);
+  }
+
+  /**
+   * Projects the next commits that meet a filter, in the order of their keys. Returns the key of the last one;
+   * null when there are no more.
+   */
+  async projectBatch(filter: Filter<CommitDocument>, after: string): Promise<string | null> {
+    const { read, write } = this.#connection;
+    const commits: Document[] = await read(() =>
+      this.#commits
+        .find({ $and: [filter, { _id: { $gt: after } }, { lines: { $gt: 0 } }] })
+        .sort({ _id: 1 })
+        .limit(BATCH)
+        .project(LINES_OF_COMMIT)
+        .toArray(),
+    );
+    const documents = commits.flatMap((one) => lineRows(parseLinesOfCommit(one)).map(lineDocument));
+    for (let i = 0; i < documents.length; i += BATCH) {
+      const some = documents.slice(i, i + BATCH);
+      // A line that is there already was made from the same commit.
+      await write(() => duplicatesOf(() => this.#lines.insertMany(some, { ordered: false })));
+    }
+    return commits.length < BATCH ? null : new StoredRow("commits", commits.at(-1)).key();
+  }
+
+  /** Reads up to which places earlier saves projected these actors. */
+  async #readPlaces(actors: readonly string[]): Promise<void> {
+    if (actors.length === 0) return;
+    const { collection, read } = this.#connection;
+    const stored = await read(() =>
+      collection("snapshots")
+        .find({ _id: { $in: [...actors] } })
+        .project({ seq: 1, linesTo: 1 })
+        .toArray(),
+    );
+    for (const one of stored) this.#remember(new StoredRow("snapshots", one).key(), parseLines(one));
+  }
+
+  /** Remembers a place, and forgets those of the actors that were saved longest ago. */
+  #remember(actor: string, { seq, linesTo }: Place): void {
+    this.#places.delete(actor);
+    this.#places.set(actor, { seq, linesTo });
+    for (const oldest of this.#places.keys()) {
+      if (this.#places.size <= PLACES_MAX) break;
+      this.#places.delete(oldest);
+    }
+  }
+}
+
+function lineDocument({ actor, at, number, seq, type, model, apiKey, tags, amount }: LineRow): LineDocument {
+  return {
+    _id: lineKey(actor, at, number),
+    ...{ seq, type, amount },
+    ...(model === null ? {} : { model: model.toWellFormed() }),
+    ...(apiKey === null ? {} : { apiKey }),
+    ...(tags.length === 0 ? {} : { tags: tags.map((tag) => tag.toWellFormed()) }),
+  };
+}

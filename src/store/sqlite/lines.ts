@@ -1,0 +1,118 @@
+// Finds ledger lines by filters: walks the projected rows of one actor from the newest to the oldest, a
+// bounded number of them per page, and reads the events of those that pass from their commits. A request is
+// found by its dedup ids, in the commits themselves. It reads only.
+
+import { checkLineQuery, type FoundLines, type LineAnchor, type LineFilter } from "../line-filter.ts";
+import {
+  anchorOf,
+  dedupIdsOfRequest,
+  type LinesOfCommit,
+  pageOfRequest,
+  tagPairs,
+  withEvents,
+} from "../line-rows.ts";
+import type { Store } from "../store.ts";
+import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import type { SqliteConnection } from "./connection.ts";
+import type { Query } from "./query-builder.ts";
+
+/** Rows that one page examines, in a few milliseconds. */
+const EXAMINED_MAX = 10_000;
+
+const COMMIT = "c.actor, c.seq, c.linesTo, c.lines, c.events";
+
+/** The lines of the store's contract, on a connection. */
+export function sqliteLines({ prepare, recent }: SqliteConnection): Pick<Store, "lines"> {
+  const commitAt = prepare<[string, number]>(`SELECT ${COMMIT} FROM commits c WHERE actor = ? AND seq = ?`);
+  const ofRequest = prepare<[string, string, number, number]>(
+    `SELECT DISTINCT ${COMMIT} FROM marks m JOIN commits c ON c.actor = m.actor AND c.seq = m.seq
+     WHERE m.actor = ? AND m.mark IN (SELECT value FROM json_each(?)) AND c.linesTo - c.lines < ?
+     ORDER BY c.seq DESC LIMIT ?`,
+  );
+
+  function byRequest(
+    filter: LineFilter,
+    request: string,
+    after: LineAnchor | null,
+    limit: number,
+  ): FoundLines {
+    const ids = JSON.stringify(dedupIdsOfRequest(request));
+    const below = (after?.number ?? Number.MAX_SAFE_INTEGER) - 1;
+    const commits = ofRequest.all(filter.actor, ids, below, limit + 1).map(parseLinesOfCommit);
+    return pageOfRequest(filter, after, limit, commits);
+  }
+
+  function byRows(filter: LineFilter, after: LineAnchor | null, limit: number): FoundLines {
+    const walk = walkOf(filter, after);
+    const { sql, params } = conditionsOf(filter);
+    const places = recent(
+      `SELECT at, number, seq FROM (${walk.sql} LIMIT ${EXAMINED_MAX}) WHERE ${sql} LIMIT ?`,
+    )
+      .all(...walk.params, ...params, limit)
+      .map(placeOf);
+    const lines = withEvents(places, commitsOf(filter.actor, places));
+    return { lines, next: places.length === limit ? anchorOf(places.at(-1)!) : lastExamined(walk) };
+  }
+
+  function commitsOf(actor: string, places: readonly { readonly seq: number }[]) {
+    const commits = new Map<number, LinesOfCommit>();
+    for (const { seq } of places) {
+      const commit = commits.has(seq) ? null : commitAt.get(actor, seq);
+      if (commit !== null) commits.set(seq, parseLinesOfCommit(commit));
+    }
+    return commits;
+  }
+
+  /** The last row of a walk that has as many as a page examines; null when it ends before. */
+  function lastExamined({ sql, params }: Query): LineAnchor | null {
+    const row = recent(`${sql} LIMIT 1 OFFSET ${EXAMINED_MAX - 1}`).get(...params);
+    return row === null ? null : anchorOf(placeOf(row));
+  }
+
+  return {
+    async lines(filter, after, limit) {
+      checkLineQuery(filter, after, limit);
+      const { request } = filter;
+      return request === undefined ? byRows(filter, after, limit) : byRequest(filter, request, after, limit);
+    },
+  };
+}
+
+/** The projected rows of the filter's actor and times behind the anchor, newest first. */
+function walkOf({ actor, from, until }: LineFilter, after: LineAnchor | null): Query {
+  const bounds: readonly (readonly [sql: string, params: Query["params"]])[] = [
+    ["actor = ?", [actor]],
+    ...(from === undefined ? [] : [["at >= ?", [from]] as const]),
+    ...(until === undefined ? [] : [["at < ?", [until]] as const]),
+    ...(after === null ? [] : [["(at, number) < (?, ?)", [after.at, after.number]] as const]),
+  ];
+  return {
+    sql: `SELECT at, number, seq, type, model, apiKey, tags FROM lines
+      WHERE ${bounds.map(([sql]) => sql).join(" AND ")} ORDER BY at DESC, number DESC`,
+    params: bounds.flatMap(([, params]) => params),
+  };
+}
+
+/** The conditions on the other columns of a row. */
+function conditionsOf({ types, model, apiKey, tags }: LineFilter): Query {
+  const pairs = tagPairs(tags ?? {});
+  const sql = [
+    ...(types === undefined ? [] : ["type IN (SELECT value FROM json_each(?))"]),
+    ...(model === undefined ? [] : ["model = ?"]),
+    ...(apiKey === undefined ? [] : ["apiKey = ?"]),
+    ...pairs.map(() => "instr(tags, ?) > 0"),
+  ];
+  return {
+    sql: sql.length === 0 ? "true" : sql.join(" AND "),
+    params: [
+      ...(types === undefined ? [] : [JSON.stringify(types)]),
+      ...[model, apiKey].filter((value) => value !== undefined),
+      ...pairs.map((pair) => `,${pair},`),
+    ],
+  };
+}
+
+function placeOf(stored: unknown): LineAnchor & { readonly seq: number } {
+  const row = new StoredRow("lines", stored);
+  return { at: row.integer("at"), number: row.integer("number"), seq: row.integer("seq") };
+}

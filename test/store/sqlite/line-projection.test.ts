@@ -1,0 +1,149 @@
+// How lines are projected behind the commits on SQLite: when, how many at once, and what follows a failure, a lock, a
+// crash, and an opening of a store that has lines without a projection.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "../../../src/base/clock.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { appending, commitRow } from "../../../src/store/sqlite/append.ts";
+import { connectSqlite, type SqliteConnection } from "../../../src/store/sqlite/connection.ts";
+import { LineProjection } from "../../../src/store/sqlite/line-projection.ts";
+import { migrate } from "../../../src/store/sqlite/schema.ts";
+import type { Commit } from "../../../src/store/store.ts";
+import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
+import { commit, commits } from "../../suites/store-samples.ts";
+
+const home = mkdtempSync(join(tmpdir(), "arborgate-lines-"));
+afterAll(() => rmSync(home, { recursive: true }));
+
+describe("a projection", () => {
+  let path = "";
+  let opened = 0;
+  let connection: SqliteConnection;
+  let clock: ManualClock;
+  let projection: LineProjection;
+  let errors: unknown[];
+
+  beforeEach(() => {
+    path = join(home, `${++opened}.db`);
+    connection = connectSqlite(path, { busyMs: 0 });
+    migrate(connection);
+    clock = manualClock();
+    errors = [];
+    projection = new LineProjection({ connection, clock, onError: (error) => errors.push(error) });
+  });
+
+  const append = (given: readonly Commit[]) => appending(connection)(given.flatMap(commitRow));
+  const count = (): unknown => connection.db.query("SELECT count(*) FROM lines").values()[0]![0];
+
+  test("does nothing until it is woken, and nothing again once it has projected what there is", async () => {
+    append(commits("account/1", 3));
+    await clock.advance(60_000);
+    expect(count()).toBe(0);
+    projection.wake();
+    projection.wake();
+    expect(clock.waiting).toBe(1);
+    await clock.advance(1_000);
+    expect([count(), clock.waiting, errors]).toEqual([3, 0, []]);
+  });
+
+  test("takes 512 commits at a time, also those without lines", async () => {
+    append(commits("account/1", 500));
+    append(
+      Array.from({ length: 100 }, (_, i) => commit("level/1", i + 1, { linesTo: 0, lines: 0, events: [] })),
+    );
+    append(commits("account/2", 500));
+    projection.wake();
+    await clock.advance(1_000);
+    expect(count()).toBe(500);
+    await clock.advance(20);
+    expect(count()).toBe(924);
+    await clock.advance(20);
+    expect([count(), clock.waiting]).toEqual([1_000, 0]);
+  });
+
+  test("goes on where the last batch ended, whoever made it", async () => {
+    append(commits("account/1", 2));
+    projection.wake();
+    await clock.advance(1_000);
+    append([commit("account/1", 3)]);
+    connection.db.run("DELETE FROM lines");
+    const next = new LineProjection({ connection, clock, onError: (error) => errors.push(error) });
+    next.wake();
+    await clock.advance(1_000);
+    expect(connection.db.query("SELECT number FROM lines").values()).toEqual([[3]]);
+  });
+
+  test("stores a batch whole or not at all, reports a failure, and tries again less and less often", async () => {
+    append(commits("account/1", 3));
+    connection.db.run(
+      "CREATE TRIGGER broken BEFORE INSERT ON lines WHEN NEW.number = 3 BEGIN SELECT RAISE(ABORT, 'broken'); END",
+    );
+    projection.wake();
+    await clock.advance(1_000);
+    expect([count(), errors.length]).toEqual([0, 1]);
+    expect(String(errors[0])).toContain("broken");
+    await clock.advance(1_000);
+    await clock.advance(1_000);
+    expect(errors).toHaveLength(2);
+    connection.db.run("DROP TRIGGER broken");
+    await clock.advance(1_000);
+    expect([count(), clock.waiting]).toEqual([3, 0]);
+  });
+
+  test("waits while another program holds the lock, which is no failure", async () => {
+    append(commits("account/1", 1));
+    const other = new Database(path);
+    other.run("BEGIN IMMEDIATE");
+    projection.wake();
+    await clock.advance(1_000);
+    expect([count(), errors]).toEqual([0, []]);
+    other.run("ROLLBACK");
+    other.close();
+    await clock.advance(5);
+    expect(count()).toBe(1);
+  });
+
+  test("ends when it is stopped", async () => {
+    append(commits("account/1", 1));
+    projection.wake();
+    projection.stop();
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("a store", () => {
+  const filled = async (lines: number): Promise<string> => {
+    const path = join(home, `store-${lines}.db`);
+    const connection = connectSqlite(path);
+    migrate(connection);
+    const append = appending(connection);
+    const model = (seq: number) => (seq === 3 ? "rare" : "m");
+    for (let seq = 1; seq <= lines; seq++) {
+      append(
+        commitRow(
+          commit("account/1", seq, {
+            events: [{ at: 1_000 + seq, line: true, e: { type: "charge", model: model(seq) } }],
+          }),
+        ),
+      );
+    }
+    connection.close();
+    return `sqlite:${path}`;
+  };
+
+  test("projects what an earlier process left, and examines a bounded number of lines for a page", async () => {
+    const store = await openStore(await filled(10_500), { clock: realClock() });
+    const rare = { actor: "account/1", model: "rare" };
+    // The oldest line is projected first, so everything is there once the newest is.
+    const newest = async () => (await store.lines({ actor: "account/1" }, null, 1)).lines[0]?.number;
+    for (let looks = 0; (await newest()) !== 10_500 && looks < 1_000; looks++) await Bun.sleep(20);
+    const first = await store.lines(rare, null, 10);
+    expect(first).toEqual({ lines: [], next: { at: 1_501, number: 501 } });
+    expect(await store.lines(rare, first.next, 10)).toMatchObject({ lines: [{ number: 3 }], next: null });
+    await store.close();
+  });
+});
