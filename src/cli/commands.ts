@@ -58,7 +58,7 @@ export const commands: readonly CliCommand[] = [
     summary: "read the whole ledger anew and compare every balance, day and total",
     about: async () =>
       "Adds the whole ledger up again, recomputes every charge from its usage and prices, and compares balances, days of\n" +
-      "usage, snapshots, claims and the sum of all money. Reads one moment of the store, also beside a running server.\n" +
+      "usage, snapshots, claims, projected lines and the sum of all money. Reads one moment of the store, also beside a running server.\n" +
       "Exit code 1 and one line each for what differs, else 0 and the sums.",
     async run(settings, args) {
       takeOptions("verify", args);

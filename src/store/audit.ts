@@ -5,7 +5,8 @@
 // nothing is newer.
 // It answers what `Store` does not: the seq of a document, all claims, all dedup ids.
 
-import type { Claim, Commit, Snapshot, Store } from "./store.ts";
+import type { LineRow } from "./line-rows.ts";
+import type { Claim, Commit, LineAnchor, Snapshot, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
 import type { UsageRow } from "./usage/usage-rows.ts";
 
@@ -33,6 +34,8 @@ export interface Derivation {
   readonly documents: readonly DocumentKey[];
   /** The documents that are newer than the ledger that was read. */
   readonly newer: readonly DocumentKey[];
+  /** The actor's ledger lines up to this number are projected; later ones may be. */
+  readonly projectedLines: number;
 }
 
 /** A document's body, with the sums that bills are made from. */
@@ -58,6 +61,8 @@ export interface Met {
   readonly usage: number;
   /** Rows that bills add up: one per account, day and model. */
   readonly usageSums: number;
+  /** Rows of the projection of ledger lines. */
+  readonly lineRows: number;
 }
 
 /**
@@ -74,6 +79,8 @@ export interface AuditView
   derivedOf(actor: string, account: number | null): Promise<Derivation>;
   /** Returns null when the document has become newer since its key was read. */
   document(key: DocumentKey): Promise<AuditedDocument | null>;
+  /** The projected lines of an actor after an anchor, in the order of its ledger. */
+  lines(actor: string, after: LineAnchor | null, limit: number): Promise<readonly LineRow[]>;
   /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**

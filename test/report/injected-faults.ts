@@ -72,6 +72,22 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "a row that bills add up without a document": ({ db }) =>
         db.run("INSERT INTO usageSums VALUES ('2020-01-01', '.1.', 1, 'm', 1, 1, 1, 0, 0, 0, 1)"),
     },
+    line_projection: {
+      "a line that filters find by another model": ({ db }) =>
+        db.run("UPDATE lines SET model = 'x' WHERE type = 'charge' AND actor = ?", [`account/${blue()}`]),
+      "a line that filters find at another time": ({ db }) =>
+        db.run("UPDATE lines SET at = at + 1 WHERE type = 'charge' AND actor = ?", [`account/${blue()}`]),
+      "a line that filters find with tags": ({ db }) =>
+        db.run("UPDATE lines SET tags = ',a=b,' WHERE actor = ?", [`account/${blue()}`]),
+      "lines that filters do not find": ({ db }) =>
+        db.run("DELETE FROM lines WHERE actor = ?", [`account/${blue()}`]),
+      "a line that filters find beyond the ledger's end": ({ db }) =>
+        db.run("INSERT INTO lines VALUES (?, 9000000000000, 9999, 9999, 'charge', 'm', 0, NULL, -1)", [
+          `account/${blue()}`,
+        ]),
+      "a line that filters find, of an account that is not there": ({ db }) =>
+        db.run("INSERT INTO lines VALUES ('account/777', 1, 1, 1, 'charge', 'm', 0, NULL, -1)"),
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [

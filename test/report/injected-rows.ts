@@ -2,8 +2,9 @@
 
 import { Database } from "bun:sqlite";
 import { copyFileSync } from "node:fs";
+import { realClock } from "../../src/base/clock.ts";
 import { type Verified, verify } from "../../src/report/verify/verify.ts";
-import { openAudit } from "../../src/store/open.ts";
+import { openAudit, openStore } from "../../src/store/open.ts";
 
 /** Verifies the store at a path. */
 export const verified = (path: string): Promise<Verified> => verifiedAt(`sqlite:${path}`);
@@ -14,6 +15,18 @@ export async function verifiedAt(url: string): Promise<Verified> {
   const result = await verify(audit);
   await audit.close();
   return result;
+}
+
+/** Opens the store at a path until the lines of all its commits are projected. */
+export async function projectLines(path: string): Promise<void> {
+  const store = await openStore(`sqlite:${path}`, { clock: realClock() });
+  const db = new Database(path, { readonly: true });
+  const behind = db.query(
+    "SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM commits)",
+  );
+  while (behind.get() !== null) await Bun.sleep(20);
+  db.close();
+  await store.close();
 }
 
 export interface Row {

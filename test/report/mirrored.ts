@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { type Document, MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
 import { commitKey } from "../../src/store/mongo/append.ts";
+import { lineKey } from "../../src/store/mongo/line-projection.ts";
 import { openMongo } from "../../src/store/mongo/mongo-store.ts";
 import { SUMS } from "../../src/store/usage/usage-rows.ts";
 
@@ -41,6 +42,11 @@ export async function mirror(path: string, url: string): Promise<void> {
         })),
       };
     }),
+    lines: rows("lines").map(({ actor, at, number, tags, ...line }) => ({
+      ...Object.fromEntries(Object.entries(line).filter(([, value]) => value !== null)),
+      ...(tags === null ? {} : { tags: String(tags).slice(1, -1).split(",") }),
+      _id: lineKey(String(actor), Number(at), Number(number)),
+    })),
     claims: rows("claims").map(({ key, confirmed, ...claim }) => ({
       ...claim,
       _id: key,

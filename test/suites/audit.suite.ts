@@ -3,6 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { AuditView } from "../../src/store/audit.ts";
+import { lineRows } from "../../src/store/line-rows.ts";
 import { openAudit } from "../../src/store/open.ts";
 import type { Commit, Store } from "../../src/store/store.ts";
 import { document, commit as sample, save } from "./store-samples.ts";
@@ -23,8 +24,11 @@ const usage = (cost: number) => ({
 const commit = (actor: string, seq: number, over: Partial<Commit> = {}): Commit =>
   sample(actor, seq, { at: Date.now(), ...over });
 
+/** Looks, 20 ms apart, until lines are projected. */
+const LOOKS_MAX = 500;
+
 const actorOf = (account: number) => `account/${account}`;
-const NOTHING = { commits: 0, marks: 0, snapshots: 0, accounts: 0, usage: 0, usageSums: 0 };
+const NOTHING = { commits: 0, marks: 0, snapshots: 0, accounts: 0, usage: 0, usageSums: 0, lineRows: 0 };
 
 export function testAudit(name: string, open: () => Promise<Audited>): void {
   describe(`the audit of ${name}`, () => {
@@ -74,7 +78,22 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
         { table: "accounts", id: "1", seq: 2 },
       ]);
       expect(newer).toEqual([]);
-      expect(await audit.derivedOf("level/1", null)).toEqual({ snapshot: null, documents: [], newer: [] });
+      expect(await audit.derivedOf("level/1", null)).toMatchObject({
+        ...{ snapshot: null, documents: [], newer: [] },
+      });
+    });
+
+    test("tells the projected lines of an actor, and up to which line they are all there", async () => {
+      const found = () => store.lines({ actor: "account/1" }, null, 9);
+      for (let looks = 0; (await found()).lines.length < 2 && looks < LOOKS_MAX; looks++) await Bun.sleep(20);
+      await audit.close();
+      audit = await openAudit(url);
+      const { projectedLines } = await audit.derivedOf("account/1", 1);
+      expect(projectedLines).toBeGreaterThanOrEqual(2);
+      const wanted = (await audit.readCommits("account/1", 0, projectedLines)).flatMap(lineRows);
+      expect(await audit.lines("account/1", null, 9)).toEqual(wanted);
+      expect(await audit.lines("account/1", wanted[0]!, 1)).toEqual([wanted[1]!]);
+      expect(await audit.lines("account/1", wanted.at(-1)!, 9)).toEqual([]);
     });
 
     test("gives a document with what bills add up for it", async () => {
@@ -93,7 +112,10 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
 
     test("counts, and finds what belongs to nothing", async () => {
       expect(await audit.counts()).toMatchObject({ commits: 5, claims: 2, unconfirmed: 1 });
-      const met = { commits: 5, marks: 4, snapshots: 1, accounts: 1, usage: 1, usageSums: 2 };
+      const actors = ["account/1", "account/2", "level/1"];
+      const rows = await Promise.all(actors.map((actor) => audit.lines(actor, null, 9)));
+      const lineRows = rows.flat().length;
+      const met = { commits: 5, marks: 4, snapshots: 1, accounts: 1, usage: 1, usageSums: 2, lineRows };
       expect(await audit.strays(met, actorOf)).toEqual(NOTHING);
       await store.save([
         save("account/9", 1, [

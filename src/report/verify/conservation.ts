@@ -61,6 +61,8 @@ export interface LedgerTotals {
   accountDocuments: number;
   usageDocuments: number;
   usageSums: number;
+  /** Rows of the projection of ledger lines. */
+  lineRows: number;
   /** This and the sums below are in nano-dollars. */
   minted: bigint;
   balances: bigint;
@@ -79,6 +81,7 @@ export const noLedgerTotals = (): LedgerTotals => ({
   accountDocuments: 0,
   usageDocuments: 0,
   usageSums: 0,
+  lineRows: 0,
   minted: 0n,
   balances: 0n,
   inFlight: 0n,

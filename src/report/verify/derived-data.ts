@@ -18,6 +18,8 @@ export interface Derived {
   /** Ordered by seq; those before index `next` are compared. */
   readonly documents: readonly DocumentKey[];
   next: number;
+  /** The ledger lines up to this number are projected. */
+  readonly projectedLines: number;
   /** Seq of the newest document per id: each day of usage, and the account itself. */
   readonly seqOf: ReadonlyMap<string, number>;
 }
@@ -25,9 +27,12 @@ export interface Derived {
 /** Reads the derived data of an actor. */
 export async function derivedOf({ name, book }: ActorAudit, audit: AuditView): Promise<Derived> {
   const { id } = refOf(name);
-  const { snapshot, documents, newer } = await audit.derivedOf(name, book === null ? null : Number(id));
+  const { snapshot, documents, newer, projectedLines } = await audit.derivedOf(
+    name,
+    book === null ? null : Number(id),
+  );
   const seqOf = new Map([...documents, ...newer].map((document) => [document.id, document.seq]));
-  return { snapshot, documents, next: 0, seqOf };
+  return { snapshot, documents, next: 0, projectedLines, seqOf };
 }
 
 /** Compares everything that was derived at the seq that has just been read; adds to totals and findings. */

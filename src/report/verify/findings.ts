@@ -36,6 +36,8 @@ export type Rule =
   | "usage_document"
   /** The rows that bills add up equal the usage documents. */
   | "usage_sums"
+  /** The rows that filters of lines read equal the ledger's lines. */
+  | "line_projection"
   | "snapshot"
   | "claim"
   | "conservation";

@@ -12,6 +12,7 @@ import { compareDerived, type Derived, derivedOf, missingDocuments } from "./der
 import type { Findings } from "./findings.ts";
 import type { ActorAudit, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
+import { LineComparison } from "./verify-lines.ts";
 
 /** An account at the end of its ledger, as far as later checks need it. `balance` is in nano-dollars. */
 export interface Folded {
@@ -45,11 +46,13 @@ export async function verifyActor(name: string, verification: Verification): Pro
   };
   const keeping: Keeping = { account: Number(id), totals, findings };
   const derived = await derivedOf(reading, audit);
+  const lines = isAccount ? new LineComparison(name, derived.projectedLines, verification) : null;
   const check = inOrder(name, findings);
 
   for (;;) {
     const page = await audit.readCommits(name, reading.seq, PAGE);
     await verifyMarks(name, page, behavior, verification);
+    await lines?.compare(page);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
       check(commit, behavior);
@@ -67,6 +70,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
     verification.progress(page.length);
     if (page.length < PAGE) break;
   }
+  await lines?.finish();
   return close(reading, derived, verification);
 }
 

@@ -97,6 +97,7 @@ const KINDS: readonly (readonly [keyof Met, Rule, what: string])[] = [
   ["accounts", "account_document", "documents of accounts"],
   ["usage", "usage_document", "documents of usage"],
   ["usageSums", "usage_sums", "rows of usage"],
+  ["lineRows", "line_projection", "projected lines"],
 ];
 
 function verifyConservation(totals: LedgerTotals, findings: Findings): void {

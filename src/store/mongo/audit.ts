@@ -9,7 +9,8 @@
 import type { Collection, Document } from "mongodb";
 import type { AuditedDocument, AuditView, Counts, Derivation, DocumentKey, Mark, Met } from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
-import type { Claim, Commit, Snapshot } from "../store.ts";
+import type { LineRow } from "../line-rows.ts";
+import type { Claim, Commit, LineAnchor, Snapshot } from "../store.ts";
 import {
   type MarkedPlace,
   parseBody,
@@ -25,6 +26,8 @@ import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
 import { mongoDocuments, parseUsageDocument } from "./documents.ts";
 import { buildDuplicateFilter, type DuplicateFilter } from "./duplicate-filter.ts";
 import { mongoJournal } from "./journal.ts";
+import { type BackfillDocument, findBackfill } from "./line-backfill.ts";
+import { actorsOfLines, countLines, linesAfter } from "./lines.ts";
 import { startsWith } from "./query-builder.ts";
 import { checkSchema } from "./schema.ts";
 
@@ -38,7 +41,8 @@ export async function openMongoAudit(url: string, options: MongoOptions): Promis
     await checkSchema(connection, true);
     // It reads for minutes, so it waits out errors that pass.
     const patient = { ...connection, read: connection.patiently };
-    return new MongoAuditView(patient, await takeConsistentCut(patient));
+    const backfill = await findBackfill(patient);
+    return new MongoAuditView(patient, await takeConsistentCut(patient), backfill);
   } catch (error) {
     await connection.close();
     throw error;
@@ -48,6 +52,8 @@ export async function openMongoAudit(url: string, options: MongoOptions): Promis
 class MongoAuditView implements AuditView {
   readonly #connection: MongoConnection;
   readonly #cut: ConsistentCut;
+  /** How far the backfill of ledger lines was when the view was opened; null when it had ended. */
+  readonly #backfill: BackfillDocument | null;
   readonly #journal: ReturnType<typeof mongoJournal>;
   readonly #commits: Collection<CommitDocument>;
   readonly #claims: Collection<ClaimDocument>;
@@ -56,9 +62,10 @@ class MongoAuditView implements AuditView {
    */
   #duplicates: Promise<DuplicateFilter> | null = null;
 
-  constructor(connection: MongoConnection, cut: ConsistentCut) {
+  constructor(connection: MongoConnection, cut: ConsistentCut, backfill: BackfillDocument | null) {
     this.#connection = connection;
     this.#cut = cut;
+    this.#backfill = backfill;
     this.#journal = mongoJournal(connection);
     this.#commits = connection.collection("commits");
     this.#claims = connection.collection("claims");
@@ -117,7 +124,34 @@ class MongoAuditView implements AuditView {
       snapshot: snapshot === null || isNewer(snapshot) ? null : snapshot,
       documents: documents.filter((key) => !isNewer(key)),
       newer: documents.filter(isNewer),
+      projectedLines: this.#isBackfilled(actor) ? (snapshot?.linesTo ?? 0) : 0,
     };
+  }
+
+  async lines(actor: string, after: LineAnchor | null, limit: number): Promise<readonly LineRow[]> {
+    const rows = await linesAfter(this.#connection, actor, after, limit);
+    if (rows.length === 0) return rows;
+    // The lines that are newer than the ledger that was read are the last ones.
+    const { end, now } = await this.#lastSeqs(actor);
+    return rows.filter(({ seq }) => seq <= end || seq > now);
+  }
+
+  /** Whether the lines that earlier snapshots of this actor cover are projected. */
+  #isBackfilled(actor: string): boolean {
+    const backfill = this.#backfill;
+    return backfill === null || commitKey(actor, Number.MAX_SAFE_INTEGER) <= backfill.after;
+  }
+
+  /** How many lines are projected for actors that have no commit. */
+  async #strayLines(): Promise<number> {
+    const names = await Array.fromAsync(actorsOfLines(this.#connection));
+    let strays = 0;
+    for (let i = 0; i < names.length; i += ASKED_MAX) {
+      for (const actor of await this.#unknownActors(names.slice(i, i + ASKED_MAX))) {
+        strays += await countLines(this.#connection, actor);
+      }
+    }
+    return strays;
   }
 
   async document({ table, id, seq }: DocumentKey): Promise<AuditedDocument | null> {
@@ -133,13 +167,15 @@ class MongoAuditView implements AuditView {
   }
 
   async strays(met: Met, actorOf: (account: number) => string): Promise<Met> {
-    const [snapshots, accounts, usage] = await Promise.all([
+    const [lineRows, snapshots, accounts, usage] = await Promise.all([
+      this.#strayLines(),
       this.#straysIn("snapshots", "_id", (row) => row.key()),
       this.#straysIn("accounts", "id", (row) => actorOf(row.integer("id"))),
       this.#straysIn("usage", "account", (row) => actorOf(row.integer("account"))),
     ]);
     // Dedup ids are stored within their commits, and sums within their documents.
-    return { commits: this.#cut.commits - met.commits, marks: 0, snapshots, accounts, usage, usageSums: 0 };
+    const commits = this.#cut.commits - met.commits;
+    return { commits, marks: 0, snapshots, accounts, usage, usageSums: 0, lineRows };
   }
 
   /** Dedup ids are stored within the commits that were just read, so none can be missing. */

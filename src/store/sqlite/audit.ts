@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import type { AuditedDocument, AuditView, DocumentKey, Mark } from "../audit.ts";
-import { parseBody, parseClaim, StoredRow } from "../stored-rows.ts";
+import type { LineRow } from "../line-rows.ts";
+import { parseBody, parseClaim, parseLineRow, parseLines, StoredRow } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
 import { sqliteRows } from "./claims.ts";
@@ -15,7 +16,9 @@ import { sqliteJournal } from "./journal.ts";
 import { assertColumns, assertCurrent } from "./schema.ts";
 import { databasePath, MEMORY } from "./sqlite-store.ts";
 
-const TABLES_COUNTED = ["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "claims"] as const;
+const TABLES_COUNTED = [
+  ...(["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "lines", "claims"] as const),
+] as const;
 type Counted = (typeof TABLES_COUNTED)[number];
 
 /** Opens the view. Throws when there is no database, or when its schema has another version. */
@@ -32,8 +35,8 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     connection.close();
     throw error;
   }
-  const { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims } =
-    auditStatements(connection);
+  const statements = auditStatements(connection);
+  const { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims } = statements;
   const { readCommits, listActors } = sqliteJournal(connection);
   const { loadSnapshot } = sqliteDocuments(connection);
 
@@ -58,8 +61,12 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     async derivedOf(actor, account) {
       const documents = account === null ? [] : documentsOf.all(account).map(documentKey);
-      return { snapshot: await loadSnapshot(actor), documents, newer: [] };
+      const last = statements.lastProjected.get(actor);
+      const projectedLines = last === null ? 0 : parseLines(last).linesTo;
+      return { snapshot: await loadSnapshot(actor), documents, newer: [], projectedLines };
     },
+    lines: async (actor, after, limit) =>
+      statements.lines.all(actor, after?.at ?? 0, after?.number ?? 0, limit).map(lineRowOf),
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
@@ -76,6 +83,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
         accounts: count("accounts") - met.accounts,
         usage: count("usage") - met.usage,
         usageSums: count("usageSums") - met.usageSums,
+        lineRows: count("lines") - met.lineRows,
       };
     },
     missing: async (actor, marks) =>
@@ -114,6 +122,13 @@ function auditStatements({ prepare }: SqliteConnection) {
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
      WHERE account = ? AND day = ? ORDER BY model, dna`,
   );
+  const lastProjected = prepare<[string]>(
+    `SELECT seq, linesTo FROM commits WHERE actor = ? AND row <= (SELECT value FROM meta WHERE key = 'lines')
+     ORDER BY seq DESC LIMIT 1`,
+  );
+  const lines = prepare<[string, number, number, number]>(
+    "SELECT * FROM lines WHERE actor = ? AND (at, number) > (?, ?) ORDER BY at, number LIMIT ?",
+  );
   const missing = prepare<[string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -126,7 +141,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  return { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims };
+  return { counts, documentsOf, bodies, sumsOf, lastProjected, lines, missing, repeated, holders, claims };
 }
 
 function documentKey(stored: unknown): DocumentKey {
@@ -152,4 +167,9 @@ function parseUsageRow(stored: unknown): UsageRow {
     model: row.text("model"),
     sums: SUMS.map((sum) => row.integer(sum)),
   };
+}
+
+function lineRowOf(stored: unknown): LineRow {
+  const tags = new StoredRow("lines", stored).textOrNull("tags");
+  return parseLineRow({ ...(stored as object), tags: tags === null ? [] : tags.slice(1, -1).split(",") });
 }

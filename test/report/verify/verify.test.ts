@@ -10,7 +10,7 @@ import type { Verified } from "../../../src/report/verify/verify.ts";
 import { startTree, type Tree } from "../../cli/workload.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../../store/mongo-server.ts";
 import { faultsIn, OF_ROWS_APART } from "../injected-faults.ts";
-import { type Hand, spoiltIn, verified, verifiedAt, verifyInjected } from "../injected-rows.ts";
+import { type Hand, projectLines, spoiltIn, verified, verifiedAt, verifyInjected } from "../injected-rows.ts";
 import { mirror } from "../mirrored.ts";
 
 const mongo = await mongoServer("verification of a store on MongoDB");
@@ -42,6 +42,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: 20 }, ask));
   await tree.user(blue.key, { Name: "small", CreditGranted: 2.000000001 });
   await tree.stop();
+  await projectLines(sound);
 });
 afterAll(() => rmSync(home, { recursive: true }));
 
@@ -79,7 +80,7 @@ describe("a store that was only worked with", () => {
           c.events = c.events.filter(({ e }) => e.type !== "settled");
         },
       );
-      for (const table of ["commits", "marks", "snapshots"]) {
+      for (const table of ["commits", "marks", "snapshots", "lines"]) {
         db.run(`DELETE FROM ${table} WHERE actor = ?`, [`account/${small}`]);
       }
       db.run("DELETE FROM accounts WHERE id = ?", [small]);
