@@ -54,8 +54,8 @@ export class LineBackfill {
   }
 
   /** Starts it in the background if it is due. Its errors go to `onError`, unless they pass. */
-  start(): void {
-    this.#done = this.#work();
+  async start(): Promise<void> {
+    if ((await findBackfill(this.#connection)) !== null) this.#done = this.#work();
   }
 
   /** Ends it after the batch that it is at, and leaves the rest to any node. */

@@ -35,8 +35,10 @@ export const paddedWhole = (whole: number): string => String(whole).padStart(16,
 /** The fields of a commit that its lines are made of. */
 export const LINES_OF_COMMIT = { actor: 1, seq: 1, linesTo: 1, lines: 1, events: 1 } as const;
 
-/** Commits that are read, and lines that are inserted, by one query. */
-const BATCH = 500;
+/** Commits that one query reads: a commit has a few lines, and hundreds when its actor is very busy. */
+const COMMITS_MAX = 100;
+/** Lines that one query inserts. */
+const LINES_MAX = 500;
 /** Actors whose commits one query reads. */
 const ACTORS_MAX = 64;
 /** Actors whose projected place is remembered, which spares a read of their snapshots. */
@@ -87,17 +89,17 @@ export class MongoLineProjection {
       this.#commits
         .find({ $and: [filter, { _id: { $gt: after } }, { lines: { $gt: 0 } }] })
         .sort({ _id: 1 })
-        .limit(BATCH)
+        .limit(COMMITS_MAX)
         .project(LINES_OF_COMMIT)
         .toArray(),
     );
     const documents = commits.flatMap((one) => lineRows(parseLinesOfCommit(one)).map(lineDocument));
-    for (let i = 0; i < documents.length; i += BATCH) {
-      const some = documents.slice(i, i + BATCH);
+    for (let i = 0; i < documents.length; i += LINES_MAX) {
+      const some = documents.slice(i, i + LINES_MAX);
       // A line that is there already was made from the same commit.
       await write(() => duplicatesOf(() => this.#lines.insertMany(some, { ordered: false })));
     }
-    return commits.length < BATCH ? null : new StoredRow("commits", commits.at(-1)).key();
+    return commits.length < COMMITS_MAX ? null : new StoredRow("commits", commits.at(-1)).key();
   }
 
   /** Reads up to which places earlier saves projected these actors. */

@@ -36,7 +36,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     if (!readOnly) {
       await makeIndexes(connection);
       await records.start();
-      backfill.start();
+      await backfill.start();
     }
   } catch (error) {
     await connection.close();

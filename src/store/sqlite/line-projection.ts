@@ -14,8 +14,11 @@ import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 
-/** Commits per batch. Fewer would write more pages per line, more would hold up the commits behind them. */
-const BATCH_COMMITS = 512;
+/**
+ * Commits, and lines, per batch. Fewer would write more pages per line, more would hold up the commits behind
+ * them. A commit with more lines is a batch of its own.
+ */
+const BATCH_MAX = 512;
 /** Milliseconds between a commit and its batch: what comes meanwhile shares the pages that it writes. */
 const BATCH_MS = 1_000;
 /** Milliseconds between two batches while more commits wait, which leave most of the thread to them. */
@@ -82,9 +85,10 @@ export class LineProjection {
  */
 function projecting({ prepare, unsynced }: SqliteConnection): () => boolean {
   const place = prepare("SELECT value FROM meta WHERE key = 'lines'");
-  const next = prepare<[number, number]>(
-    `SELECT row, actor, seq, linesTo, lines, CASE WHEN lines > 0 THEN events ELSE '[]' END AS events
-     FROM commits WHERE row > ? ORDER BY row LIMIT ?`,
+  const next = prepare<[number, number]>("SELECT row, lines FROM commits WHERE row > ? ORDER BY row LIMIT ?");
+  const lined = prepare<[number, number]>(
+    `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ? AND lines > 0
+     ORDER BY row`,
   );
   const insert = prepare(
     `INSERT OR REPLACE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
@@ -92,18 +96,32 @@ function projecting({ prepare, unsynced }: SqliteConnection): () => boolean {
   );
   const move = prepare<[number]>("UPDATE meta SET value = ? WHERE key = 'lines'");
 
-  function project(commits: readonly unknown[]): void {
-    for (const commit of commits) {
+  function project(after: number, last: number): void {
+    for (const commit of lined.all(after, last)) {
       for (const line of lineRows(parseLinesOfCommit(commit))) insert.run(...lineCells(line));
     }
-    move.run(new StoredRow("commits", commits.at(-1)).integer("row"));
+    move.run(last);
   }
 
   return () => {
-    const commits = next.all(new StoredRow("meta", place.get()).integer("value"), BATCH_COMMITS);
-    if (commits.length > 0) unsynced(() => project(commits));
-    return commits.length === BATCH_COMMITS;
+    const after = new StoredRow("meta", place.get()).integer("value");
+    const waiting = next.all(after, BATCH_MAX).map((row) => new StoredRow("commits", row));
+    const size = batchSize(waiting.map((row) => row.integer("lines")));
+    const last = waiting[size - 1]?.integer("row");
+    if (last !== undefined) unsynced(() => project(after, last));
+    return size < waiting.length || waiting.length === BATCH_MAX;
   };
+}
+
+/** How many of the next commits, which have so many lines each, are one batch. */
+function batchSize(lines: readonly number[]): number {
+  let [size, total] = [0, 0];
+  for (const count of lines) {
+    total += count;
+    if (size > 0 && total > BATCH_MAX) break;
+    size++;
+  }
+  return size;
 }
 
 /** The columns of a row, in the order of the table. */

@@ -65,6 +65,29 @@ describe("a projection", () => {
     expect([count(), clock.waiting]).toEqual([1_000, 0]);
   });
 
+  test("takes 512 lines at a time, and a commit that has more on its own", async () => {
+    const sizes = [200, 300, 100, 600, 1];
+    let linesTo = 0;
+    append(
+      sizes.map((lines, i) => {
+        linesTo += lines;
+        const events = Array.from({ length: lines }, () => ({
+          at: 1_000 + i,
+          line: true,
+          e: { type: "charge" },
+        }));
+        return commit("account/1", i + 1, { linesTo, lines, events });
+      }),
+    );
+    projection.wake();
+    await clock.advance(980);
+    for (const projected of [500, 600, 1_200, 1_201]) {
+      await clock.advance(20);
+      expect(count()).toBe(projected);
+    }
+    expect(clock.waiting).toBe(0);
+  });
+
   test("goes on where the last batch ended, whoever made it", async () => {
     append(commits("account/1", 2));
     projection.wake();
@@ -122,15 +145,14 @@ describe("a store", () => {
     migrate(connection);
     const append = appending(connection);
     const model = (seq: number) => (seq === 3 ? "rare" : "m");
-    for (let seq = 1; seq <= lines; seq++) {
-      append(
-        commitRow(
-          commit("account/1", seq, {
-            events: [{ at: 1_000 + seq, line: true, e: { type: "charge", model: model(seq) } }],
-          }),
-        ),
-      );
-    }
+    const cells = Array.from({ length: lines }, (_, i) =>
+      commitRow(
+        commit("account/1", i + 1, {
+          events: [{ at: 1_001 + i, line: true, e: { type: "charge", model: model(i + 1) } }],
+        }),
+      ),
+    );
+    append(cells.flat());
     connection.close();
     return `sqlite:${path}`;
   };
