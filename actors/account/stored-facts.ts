@@ -15,6 +15,10 @@ const OPTIONAL: Readonly<Record<OptionalFact, true>> = {
   parts: true,
   answeredModel: true,
   idempotency: true,
+  apiKey: true,
+  apiKeyName: true,
+  tags: true,
+  costIn: true,
 };
 const OPTIONAL_NAMES = Object.keys(OPTIONAL) as OptionalFact[];
 

@@ -15,6 +15,8 @@ export interface DeltaRun {
 
 /** Characters that end a JSON string or must be escaped in it. */
 const SPECIAL = /["\\\p{Cc}]/u;
+/** Characters of an event that is worth comparing with the next one. Those of a whole picture are not. */
+const EVENT_CHARS_MAX = 65_536;
 /** The text between a field's name and the content of its string. */
 const OPENING = /\s*:\s*"/y;
 
@@ -55,7 +57,8 @@ export class DeltaFastPath {
   /** Returns the non-empty string of a matching event. Returns null when the event must be parsed. */
   read(data: string): string | null {
     const { before, after } = this;
-    if (this.#head === "" || !data.startsWith(before) || !data.endsWith(after)) return null;
+    if (this.#head === "" || data.length > EVENT_CHARS_MAX) return null;
+    if (!data.startsWith(before) || !data.endsWith(after)) return null;
     const text = data.slice(before.length, data.length - after.length);
     return text === "" || data.length < before.length + after.length || SPECIAL.test(text) ? null : text;
   }
@@ -66,7 +69,8 @@ export class DeltaFastPath {
    */
   train(data: string, field: string, text: string): boolean {
     // An escape could spell the name differently, and two occurrences of the name would be ambiguous.
-    if (text === "" || SPECIAL.test(text) || data.includes("\\")) return false;
+    if (text === "" || data.length > EVENT_CHARS_MAX) return false;
+    if (SPECIAL.test(text) || data.includes("\\")) return false;
     const name = `"${field}"`;
     const at = data.indexOf(name);
     if (at === -1 || data.indexOf(name, at + 1) !== -1) return false;

@@ -43,12 +43,16 @@ export class TextBuffer {
 
   private join(): void {
     if (this.pieces.length === 0) return;
-    // Joining two or more pieces makes a new string; a single one must be copied.
-    this.newest += this.pieces.length === 1 ? copied(this.pieces[0]!) : this.pieces.join("");
+    const { pieces } = this;
     this.pieces = [];
     this.pieceChars = 0;
-    if (this.newest.length < BLOCK_CHARS) return;
-    const text = this.newest;
+    const joined = pieces.length === 1 ? pieces[0]! : pieces.join("");
+    if (this.newest.length + joined.length < BLOCK_CHARS) {
+      // Joining two or more pieces makes a new string; a single one must be copied.
+      this.newest += pieces.length === 1 ? copied(joined) : joined;
+      return;
+    }
+    const text = this.newest + joined;
     let from = 0;
     for (; text.length - from >= BLOCK_CHARS; from += BLOCK_CHARS) this.complete(text, from);
     this.newest = copied(text.slice(from));

@@ -11,7 +11,7 @@ export interface SseEvent {
   /** The `data:` lines joined by line feeds; null when there is none (a comment, a stray blank line). */
   readonly data: string | null;
   /**
-   * `too_large` means over the bound (no event follows); `cut` means that the stream ended before the blank
+   * `too_large` means over a bound of bytes or lines (after one of bytes no event follows); `cut` means that the stream ended before the blank
    * line.
    */
   readonly fault?: "too_large" | "cut";
@@ -176,6 +176,9 @@ export class SseReader {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Lines of one event that are read; no provider sends as many. */
+const LINES_MAX = 20_000;
+
 /**
  * Parses the fields of one event. Nearly all are a single `data:` line, which is cut out without splitting
  * lines.
@@ -190,7 +193,9 @@ function parseEvent(raw: Uint8Array, first: boolean): SseEvent {
   const text = decoder.decode(raw);
   let name = "";
   let data: string | null = null;
-  for (const line of (first ? text.replace(/^\ufeff/, "") : text).split(/\r\n|\n|\r/)) {
+  const lines = (first ? text.replace(/^\ufeff/, "") : text).split(/\r\n|\n|\r/, LINES_MAX + 1);
+  if (lines.length > LINES_MAX) return { raw, name: "", data: null, fault: "too_large" };
+  for (const line of lines) {
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);

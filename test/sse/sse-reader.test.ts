@@ -148,6 +148,14 @@ test("any splitting of the same bytes gives the same events, and their bytes are
   );
 });
 
+test("an event of very many lines is too large, and the next one is read", () => {
+  const reader = new SseReader({ maxEventBytes: 16_000_000 });
+  const [many, next] = reader.push(bytes(`${"data:\n".repeat(30_000)}\ndata: a\n\n`));
+  expect(many).toMatchObject({ fault: "too_large", data: null });
+  expect(next).toMatchObject({ data: "a" });
+  expect(reader.push(bytes(`${"data:\n".repeat(10_000)}\n`))[0]?.data?.length).toBe(9_999);
+});
+
 test("a large event in small chunks is gone through a few times, however many chunks there are", () => {
   const chunk = new Uint8Array(1_000).fill(120);
   const touched = (chunks: number): number => {

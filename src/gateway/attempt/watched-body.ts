@@ -4,10 +4,11 @@
 //
 // A transport delivers everything that has arrived at once, up to a megabyte. It is passed on in pieces, so that what
 // is made of it (decoded, split into events, translated) exists for one piece at a time while the client does
-// not read.
+// not read. Pieces that are at hand would follow one another without a turn of the event loop, so after some
+// milliseconds of them all others get a turn.
 
 import type { Cancellation } from "../../base/cancellation.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
 import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 import type { StreamChunk } from "../codec/provider-answer.ts";
@@ -21,7 +22,9 @@ export interface BodyParts {
 }
 
 /** The largest piece in bytes that `take` gets. */
-export const PIECE_BYTES_MAX = 65_536;
+export const PIECE_BYTES_MAX = 32_768;
+/** Milliseconds of reading after which the event loop gets a turn. */
+const BUSY_MS = 8;
 
 const SILENT = new DOMException("the provider fell silent", "TimeoutError");
 /** Not a `TimeoutError`: `cutBy` must attribute it to the client, or slow clients would put keys to sleep. */
@@ -36,6 +39,10 @@ export abstract class WatchedBody {
   /** Monotonic ms at which the last read began or ended. */
   private lastAt: number;
   private reading = false;
+  /** Monotonic ms at which the last chunk was there. */
+  private readAt = 0;
+  /** Milliseconds of reading since the event loop had a turn, as far as is known here. */
+  private busyMs = 0;
   /** Bytes that have arrived and were not passed on yet. */
   private rest: Uint8Array | null = null;
   private readonly watch = (): void => this.look();
@@ -56,11 +63,14 @@ export abstract class WatchedBody {
   /** Reads the next chunk. A connection that broke is returned as an `end`, not thrown. */
   async next(): Promise<StreamChunk> {
     this.lastAt = this.clock.mono();
+    this.readAt = this.lastAt;
     this.reading = true;
     try {
       // After an abort the buffered rest must not be passed on.
       if (this.rest !== null) this.abort.signal.throwIfAborted();
+      if (this.busyMs >= BUSY_MS) await this.giveTurn();
       const chunk = this.rest ?? (await this.body.read());
+      this.readAt = this.clock.mono();
       const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
       this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
       return this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
@@ -68,8 +78,15 @@ export abstract class WatchedBody {
       return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
     } finally {
       this.lastAt = this.clock.mono();
+      this.busyMs += this.lastAt - this.readAt;
       this.reading = false;
     }
+  }
+
+  private async giveTurn(): Promise<void> {
+    this.busyMs = 0;
+    await sleep(this.clock, 0);
+    this.abort.signal.throwIfAborted();
   }
 
   /** Closes the connection. */

@@ -15,8 +15,7 @@ const event = (text: string): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`;
 
 /** A provider's stream that is written by hand and breaks when its call is aborted, as a fetch does. */
-function rig() {
-  const clock = manualClock();
+function rig(clock: ReturnType<typeof manualClock> = manualClock()) {
   const abort = new Cancellation();
   let write!: (text: string) => void;
   const body = new ReadableStream<Uint8Array>({
@@ -40,6 +39,29 @@ function rig() {
   return { clock, source, write, ended, abort };
 }
 
+/** A clock on which reading a piece takes `workMs`, and which counts the turns that the event loop gets. */
+function manualSteps() {
+  const manual = manualClock();
+  let spentMs = 0;
+  const clock = {
+    ...manual,
+    workMs: 0,
+    turns: 0,
+    mono() {
+      // A read looks when the chunk is there and when it is done.
+      spentMs += clock.workMs;
+      return manual.mono() + spentMs;
+    },
+    after(ms: number, run: () => void) {
+      if (ms > 0) return manual.after(ms, run);
+      clock.turns++;
+      queueMicrotask(run);
+      return () => undefined;
+    },
+  };
+  return { clock };
+}
+
 describe("what has come at once", () => {
   test("is read in pieces, so that what is made of it never lies there whole", async () => {
     const { source, write } = rig();
@@ -55,6 +77,22 @@ describe("what has come at once", () => {
       passed += Buffer.concat(bytes).toString().replaceAll('"system_fingerprint":"fp",', "");
     }
     expect(passed).toBe(events);
+  });
+
+  test("leaves the event loop a turn after every eight milliseconds of work", async () => {
+    const { clock } = manualSteps();
+    const { source, write } = rig(clock);
+    // Each piece takes three milliseconds: the fourth, seventh and tenth are read after a turn.
+    write(": comment\n\n".repeat(PIECE_BYTES_MAX));
+    const turns: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const before = clock.turns;
+      clock.workMs = 3;
+      await source.next();
+      clock.workMs = 0;
+      turns.push(clock.turns - before);
+    }
+    expect(turns).toEqual([0, 0, 0, 1, 0, 0, 1, 0, 0, 1]);
   });
 
   test("is not read on when the call was aborted", async () => {
