@@ -1,6 +1,8 @@
 // A semaphore with a FIFO queue: `permits` tasks run at once, `queueMax` wait in order, further ones are
 // rejected. It knows nothing of what the tasks do.
 
+import type { CancelSignal } from "./cancellation.ts";
+
 /** Thrown when the queue is full. The task was not started. */
 export class QueueFullError extends Error {
   override readonly name = "QueueFullError";
@@ -34,7 +36,7 @@ export class Semaphore {
    * throws, or the signal's reason as soon as it aborts. An aborted task that is queued is removed; one that
    * runs keeps its permit until it ends.
    */
-  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(task: () => Promise<T>, signal?: CancelSignal): Promise<T> {
     if (this.closed !== null) throw new SemaphoreClosedError("the semaphore is closed");
     signal?.throwIfAborted();
     await this.acquire(signal);
@@ -56,7 +58,7 @@ export class Semaphore {
     });
   }
 
-  private acquire(signal?: AbortSignal): Promise<void> | undefined {
+  private acquire(signal?: CancelSignal): Promise<void> | undefined {
     if (this.running < this.permits) {
       this.running++;
       return undefined;
@@ -84,7 +86,7 @@ export class Semaphore {
   }
 }
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function unlessAborted<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort);

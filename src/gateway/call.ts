@@ -45,7 +45,7 @@ export type ResponseBody = BodySource | Uint8Array<ArrayBuffer>;
 export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
   | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: Headers_ }
-  | { readonly kind: "whole"; readonly body: string; readonly headers: Headers_ }
+  | { readonly kind: "whole"; readonly body: string | Uint8Array<ArrayBuffer>; readonly headers: Headers_ }
   | { readonly kind: "stream"; readonly body: ResponseBody; readonly headers: Headers_ };
 
 /** Settings of the gateway. Times are in ms. */

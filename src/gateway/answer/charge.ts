@@ -60,7 +60,8 @@ export function factsOf(context: AnsweredContext, metered: Metered, last: Attemp
 }
 
 /** What the answer itself says. */
-interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "chars" | "complete"> {
+interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "complete"> {
+  readonly chars?: number | undefined;
   readonly measured: NonTokenUsage;
   /** The model that the answer names; null or omitted when it names none. */
   readonly model?: string | null | undefined;

@@ -5,6 +5,7 @@ import type { Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { formatUsd, ZERO } from "../../../actors/money.ts";
 import type { Log } from "../../base/log.ts";
+import type { Json } from "../../dialect/json.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
 import { cancelHold, chargeHold } from "../admission/hold-duty.ts";
 import type { Settlement } from "../admission/settlement.ts";
@@ -40,7 +41,7 @@ export interface WholeAnswerParts extends FailedResponseParts {
 export async function answerWhole(
   parts: WholeAnswerParts,
   context: AnsweredContext,
-  { text, contentType, answer }: WholeProviderBody,
+  { text, contentType, answer, large }: WholeProviderBody,
 ): Promise<Outcome> {
   const { endpoint, attempts, idempotency } = context;
   const { exchange, fingerprint, abort, attempted, sinceMs, status } = context.answer;
@@ -51,8 +52,10 @@ export async function answerWhole(
     return failedResponse(parts, context, { attempts, failures, visited: [], untranslated: null });
   }
 
-  const body = exchange.clientText(text, answer.body, fingerprint);
-  const isWords = endpoint.answers === "words" && answer.body === null && !/\bjson\b/i.test(contentType);
+  const body =
+    large === null ? exchange.clientText(text, answer.body, fingerprint) : textIfSmall(large.client);
+  const isJson = large?.isJson ?? answer.body !== null;
+  const isWords = endpoint.answers === "words" && !isJson && !/\bjson\b/i.test(contentType);
   const headers = headersOf(context, attempts.length + 1);
   headers["content-type"] = isWords ? wordsType(contentType) : "application/json";
   const outcome = { kind: "whole", body, headers } as const;
@@ -63,7 +66,8 @@ export async function answerWhole(
   }
   const reading = readingOf(context, {
     ...answer,
-    model: typeof answer.body?.model === "string" ? answer.body.model : null,
+    chars: large?.chars,
+    model: large === null ? modelOf(answer.body) : large.model,
     complete: true,
   });
   const metering = meterUsage(endpoint.meter, context.admission, reading, parts.counter);
@@ -74,11 +78,23 @@ export async function answerWhole(
   // Kept before the charge, so that a repeat that finds the charge's dedup id on any node also finds the
   // answer.
   const kept =
-    idempotency === null ? undefined : parts.idempotencyRecords.keep(account, idempotency, outcome);
+    idempotency === null || typeof body !== "string"
+      ? undefined
+      : parts.idempotencyRecords.keep(account, idempotency, { body, headers });
   const charged = chargeHold(parts, context, factsOf(context, metered, row), kept);
   const created = new CreatedObjects(parts.storedObjects, context);
-  if (created.isKept && answer.body !== null) {
-    await Promise.all([charged, created.all(endpoint.dialect.objects?.madeBy(answer.body), metered.usage)]);
+  if (created.isKept) {
+    const made = answer.body === null ? large?.made : endpoint.dialect.objects?.madeBy(answer.body);
+    await Promise.all([charged, created.all(made, metered.usage)]);
   } else await charged;
   return outcome;
 }
+
+const modelOf = (body: Json | null): string | null => (typeof body?.model === "string" ? body.model : null);
+
+/** Bytes of an answer that is text, so that it can be kept for repeats. */
+const TEXT_BYTES_MAX = 256 * 1024;
+
+/** A translation can make a large answer small. */
+const textIfSmall = (bytes: Uint8Array<ArrayBuffer>): string | Uint8Array<ArrayBuffer> =>
+  bytes.length > TEXT_BYTES_MAX ? bytes : new TextDecoder().decode(bytes);

@@ -7,7 +7,7 @@ import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Refusal } from "../../base/errors.ts";
+import { assert, type Refusal } from "../../base/errors.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
 import { isSound } from "../../dialect/media/speech.ts";
 import { readBounded } from "../../upstream/bounded-body.ts";
@@ -19,12 +19,15 @@ import type { ProviderBody, StreamChunk, StreamEnd, StreamSource } from "../code
 import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
 import type { AttemptAnswer, Attempted } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
+import type { AnswerFacts } from "../large-body/jobs.ts";
+import { readLargeAnswer } from "../large-body/large-answer.ts";
 import { encodedElsewhere } from "../large-body/large-payload.ts";
+import type { LargeBodies } from "../large-body/worker-pool.ts";
 import { AudioSource } from "./audio-source.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
 import { EventStreamSource } from "./stream-source.ts";
-import { readBody } from "./whole-body.ts";
+import { readBody, type WholeBodyRead } from "./whole-body.ts";
 
 /** The services and time limits (ms) of an attempt. */
 export interface AttemptParts {
@@ -33,6 +36,8 @@ export interface AttemptParts {
   readonly chooser: Pick<KeyChooser, "take" | "done">;
   readonly clock: Clock;
   readonly limits: { readonly upstreamIdleMs: number; readonly upstreamFirstMs: number };
+  /** Undefined for key tests, whose answers are a few words. */
+  readonly largeBodies?: LargeBodies;
 }
 
 /** What one attempt sends, and how its answer is read. */
@@ -223,25 +228,56 @@ class RunningAttempt implements AttemptAnswer {
 
   private readWhole(head: UpstreamHead): Reading | Promise<Reading> {
     const { abort } = this.input;
-    const { clock, limits } = this.parts;
-    let text: string | Promise<string>;
+    const { clock, limits, largeBodies } = this.parts;
+    // A stored response passes unread.
+    const blocksFrom =
+      largeBodies === undefined || !("origin" in this.exchange)
+        ? Number.POSITIVE_INFINITY
+        : largeBodies.bytesMin;
+    let read: WholeBodyRead | Promise<WholeBodyRead>;
     try {
-      text = readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort });
+      read = readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort, blocksFrom });
     } catch (error) {
       return cutBy(abort, error);
     }
-    if (typeof text === "string") return this.wholeOf(head, text);
-    return text.then(
+    if (!(read instanceof Promise)) return this.wholeOf(head, read);
+    return read.then(
       (later) => this.wholeOf(head, later),
       (error) => cutBy(abort, error),
     );
   }
 
-  private wholeOf(head: UpstreamHead, text: string): Reading {
+  private wholeOf(head: UpstreamHead, read: WholeBodyRead): Reading | Promise<Reading> {
+    if (typeof read !== "string") return this.readLarge(head, read);
     const contentType = contentTypeOf(head);
-    const answer = this.exchange.readAnswer({ text, contentType });
-    if (answer.ok) return { kind: "whole", text, contentType, answer };
-    return this.misread(head.scrub(text), 200);
+    const answer = this.exchange.readAnswer({ text: read, contentType });
+    if (answer.ok) return { kind: "whole", text: read, contentType, answer, large: null };
+    return this.misread(head.scrub(read), 200);
+  }
+
+  /** Reads an answer that would hold up the event loop. */
+  private async readLarge(head: UpstreamHead, blocks: readonly Uint8Array<ArrayBuffer>[]): Promise<Reading> {
+    const { abort, fingerprint } = this.input;
+    const { largeBodies } = this.parts;
+    const { origin } = this.exchange;
+    const contentType = contentTypeOf(head);
+    assert(largeBodies !== undefined && origin !== undefined, "only such an answer comes in blocks");
+    let read: AnswerFacts;
+    try {
+      read = await readLargeAnswer(largeBodies, { blocks, contentType, fingerprint, origin }, abort.signal);
+    } catch (error) {
+      if (abort.aborted) return cutBy(abort, error);
+      throw error;
+    }
+    if (!read.ok) return this.misread(head.scrub(read.text), 200);
+    const { answer, facts, client } = read;
+    return {
+      kind: "whole",
+      text: "",
+      contentType,
+      answer: { ...answer, body: null },
+      large: { ...facts, client },
+    };
   }
 
   /** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */

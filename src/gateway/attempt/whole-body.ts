@@ -6,22 +6,27 @@ import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 
 /** The largest answer in bytes; images in base64 fit. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
-/** How long a body may be silent, and what ends the attempt then. */
+/** How a body is read. */
 export interface BodyLimits {
   readonly clock: Clock;
+  /** Silence of this many ms aborts through `abort`. */
   readonly idleMs: number;
   readonly abort: Cancellation;
+  /** A body of this many bytes is returned in blocks; infinity means that none is. */
+  readonly blocksFrom: number;
 }
 
-/**
- * Returns the body as text, at once when all of it has arrived. Throws or rejects when it is too large or breaks
- * off. Silence of `idleMs` aborts through `abort`.
- */
-export function readBody(body: UpstreamBody, limits: BodyLimits): string | Promise<string> {
+/** A body as text, or, if it is large, as it arrived, in blocks that belong to the caller. */
+export type WholeBodyRead = string | Uint8Array<ArrayBuffer>[];
+
+/** Reads a body, at once when all of it has arrived. Throws or rejects when it is too large or breaks off. */
+export function readBody(body: UpstreamBody, limits: BodyLimits): WholeBodyRead | Promise<WholeBodyRead> {
   const first = body.read();
   if (first === null) return "";
-  if (first instanceof Promise || first.byteLength > BODY_BYTES_MAX) return readPieces(body, limits, first);
+  if (first instanceof Promise || first.byteLength >= limits.blocksFrom)
+    return readPieces(body, limits, first);
   const second = body.read();
   return second === null ? textOf(first) : readPieces(body, limits, first, second);
 }
@@ -29,10 +34,11 @@ export function readBody(body: UpstreamBody, limits: BodyLimits): string | Promi
 /** Reads on from the first pieces, which may still be on their way. */
 async function readPieces(
   body: UpstreamBody,
-  { clock, idleMs, abort }: BodyLimits,
+  { clock, idleMs, abort, blocksFrom }: BodyLimits,
   ...begun: (Uint8Array | Promise<Uint8Array | null>)[]
-): Promise<string> {
-  const pieces: Uint8Array[] = [];
+): Promise<WholeBodyRead> {
+  let pieces: Uint8Array[] = [];
+  let blocks: Blocks | null = null;
   let bytes = 0;
   for (let i = 0; ; i++) {
     let piece = begun[i] ?? body.read();
@@ -49,8 +55,40 @@ async function readPieces(
       throw new Error(`the answer has more than ${BODY_BYTES_MAX} bytes`);
     }
     pieces.push(piece);
+    if (bytes < blocksFrom) continue;
+    blocks ??= new Blocks();
+    for (const one of pieces) blocks.add(one);
+    pieces = [];
   }
+  if (blocks !== null) return blocks.filled();
   return pieces.length === 1 ? textOf(pieces[0]!) : Buffer.concat(pieces).toString("utf8");
+}
+
+/** Collects pieces, whose memory belongs to the connection, as they arrive: no copy is larger than a piece. */
+class Blocks {
+  private readonly full: Uint8Array<ArrayBuffer>[] = [];
+  private last = new Uint8Array(BLOCK_BYTES);
+  private used = 0;
+
+  add(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; ) {
+      const some = piece.subarray(at, at + BLOCK_BYTES - this.used);
+      this.last.set(some, this.used);
+      this.used += some.length;
+      at += some.length;
+      if (this.used === BLOCK_BYTES) this.next();
+    }
+  }
+
+  filled(): Uint8Array<ArrayBuffer>[] {
+    return [...this.full, this.last.subarray(0, this.used)];
+  }
+
+  private next(): void {
+    this.full.push(this.last);
+    this.last = new Uint8Array(BLOCK_BYTES);
+    this.used = 0;
+  }
 }
 
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>

@@ -41,9 +41,26 @@ export interface StreamSource {
 /** A whole answer. `contentType` is the provider's. */
 export interface WholeProviderBody {
   readonly kind: "whole";
+  /** Empty for a large answer. */
   readonly text: string;
   readonly contentType: string;
+  /** The parsed body is null for a large answer. */
   readonly answer: Extract<WholeAnswer, { ok: true }>;
+  /** What a worker has read of a large answer; null for others. */
+  readonly large: LargeAnswerFacts | null;
+}
+
+/** What is left of a large answer beside what every answer states. */
+export interface LargeAnswerFacts {
+  /** The answer for the client. */
+  readonly client: Uint8Array<ArrayBuffer>;
+  readonly isJson: boolean;
+  /** The model that it names; null when it names none. */
+  readonly model: string | null;
+  /** The ids of stored objects in it. */
+  readonly made: readonly string[];
+  /** The generated characters, of which the texts may be a sample. */
+  readonly chars: number;
 }
 
 /** A stream up to its first content. `contentType` is the provider's; null for a stream of events. */

@@ -5,7 +5,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
-import type { ModelRequest, NonTokenUsage, RequestRefusal, WholeAnswer } from "../../dialect/dialect.ts";
+import type { ModelRequest, RequestRefusal, WholeAnswer } from "../../dialect/dialect.ts";
 import { isObject, type Json } from "../../dialect/json.ts";
 import { unsignedThoughts } from "../../dialect/messages/messages-request.ts";
 import { type Form, isForm } from "../../dialect/payload/form-parts.ts";
@@ -19,6 +19,7 @@ import { type Demands, demandsOf } from "../../dialect/request-demands.ts";
 import { isReference } from "../../dialect/responses/responses-objects.ts";
 import type { ProviderTarget } from "../codec/key-formats.ts";
 import { codecFor, reopened } from "../codec/native-codec.ts";
+import type { LargeAnswerFacts } from "../codec/provider-answer.ts";
 import type { EncodeInput, ExchangeOrigin } from "../codec/provider-codec.ts";
 import { findEndpoint } from "../endpoints.ts";
 import { parseJsonBody } from "../json-body.ts";
@@ -60,18 +61,9 @@ export interface EncodedFacts {
 export type AnswerFacts =
   | {
       readonly ok: true;
-      /** The answer for the client. */
+      readonly answer: Omit<Extract<WholeAnswer, { ok: true }>, "body">;
+      readonly facts: Omit<LargeAnswerFacts, "client">;
       readonly client: Uint8Array<ArrayBuffer>;
-      readonly isJson: boolean;
-      readonly model: string | null;
-      /** The ids of stored objects in it. */
-      readonly made: readonly string[];
-      readonly usage: unknown;
-      readonly serviceTier: string | null;
-      readonly texts: readonly string[];
-      /** The generated characters; `texts` may be a sample of them. */
-      readonly chars: number;
-      readonly measured: NonTokenUsage;
     }
   | {
       readonly ok: false;
@@ -287,14 +279,19 @@ function answerFacts(
   const { objects } = findEndpoint(path).dialect;
   return {
     ok: true,
-    isJson: body !== null,
-    model: typeof body?.model === "string" ? cutText(body.model) : null,
-    made: body === null ? [] : (objects?.madeBy(body) ?? []).slice(0, MADE_MAX),
-    usage: isSmall(usage) ? usage : null,
-    serviceTier: serviceTier === null ? null : cutText(serviceTier),
-    texts: sampleOf(texts),
-    chars: texts.reduce((sum, text) => sum + text.length, 0),
-    measured: isSmall(measured) ? measured : {},
+    answer: {
+      ok: true,
+      usage: isSmall(usage) ? usage : null,
+      serviceTier: serviceTier === null ? null : cutText(serviceTier),
+      texts: sampleOf(texts),
+      measured: isSmall(measured) ? measured : {},
+    },
+    facts: {
+      isJson: body !== null,
+      model: typeof body?.model === "string" ? cutText(body.model) : null,
+      made: body === null ? [] : (objects?.madeBy(body) ?? []).slice(0, MADE_MAX),
+      chars: texts.reduce((sum, text) => sum + text.length, 0),
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 // place; its value is not. What needs the value is a job of a worker, to which the bytes are handed over and from which
 // they come back.
 
+import type { CancelSignal } from "../../base/cancellation.ts";
 import { assert, type Refusal } from "../../base/errors.ts";
 import type { Dialect, ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
@@ -25,7 +26,7 @@ import type { LargeBodies } from "./worker-pool.ts";
 export async function readLargePayload(
   large: LargeBodies,
   input: Jobs["read"]["input"],
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Payload> {
   const { body, output } = await large.run("read", input, [bufferOf(input.body)], signal);
   assert(body !== null, "the bytes of a body come back");

@@ -22,8 +22,9 @@ export class PackedNames implements Renamed {
 }
 
 /** Returns the bytes of names, which `PackedNames` reads. */
-export function packedNames(names: PackedNames | ReadonlyMap<string, string>): Uint8Array {
+export function packedNames(names: Renamed): Uint8Array {
   if (names instanceof PackedNames) return names.bytes;
+  if (!(names instanceof Map)) throw new Error("names are a map or packed");
   const lines = [...names].map(([sent, own]) => `${JSON.stringify(sent)}${JSON.stringify(own)}`);
   return new TextEncoder().encode([LINE_END, ...lines.map((line) => `${line}${LINE_END}`)].join(""));
 }

@@ -2,6 +2,7 @@
 // have one job at a time; further jobs wait in order, and beyond a bound they are refused. A job whose client has gone is
 // removed while it waits; one that runs is ended by its thread, because it cannot be interrupted, and its result dropped.
 
+import type { CancelSignal } from "../../base/cancellation.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { QueueFullError, Semaphore } from "../../base/semaphore.ts";
@@ -19,7 +20,7 @@ export interface LargeBodies {
     kind: K,
     input: Jobs[K]["input"],
     buffers: readonly ArrayBuffer[],
-    signal?: AbortSignal,
+    signal?: CancelSignal,
   ): Promise<JobResult<K>>;
 }
 
@@ -61,6 +62,11 @@ export class LargeBodyPool implements LargeBodies {
   private readonly idle: Thread[] = [];
   private readonly threads = new Set<Thread>();
   private readonly permits: Semaphore;
+  /**
+   * Answers have a thread of their own. They are never refused, because a provider was paid for them, and there are no
+   * more of them than requests in flight.
+   */
+  private readonly answerPermits = new Semaphore(1);
   private isStopped = false;
 
   constructor(
@@ -75,9 +81,10 @@ export class LargeBodyPool implements LargeBodies {
     kind: K,
     input: Jobs[K]["input"],
     buffers: readonly ArrayBuffer[],
-    signal?: AbortSignal,
+    signal?: CancelSignal,
   ): Promise<JobResult<K>> {
-    const reply = await this.permits
+    const permits = kind === "answer" ? this.answerPermits : this.permits;
+    const reply = await permits
       .run(() => this.ask({ kind, input }, buffers), signal)
       .catch((error) => {
         throw error instanceof QueueFullError ? new RefusedError(FULL) : error;

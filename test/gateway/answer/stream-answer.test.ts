@@ -96,6 +96,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     answerWhole(parts, context, {
       ...{ kind: "whole", text: "{}", contentType: "application/json" },
       answer: { ...answer, body: {}, measured: {} },
+      large: null,
     } as unknown as Parameters<typeof answerWhole>[2]);
   return { streamed, whole, logged };
 }

@@ -1,0 +1,27 @@
+// A provider's whole body: as text, and a large one in blocks that belong to the reader, whatever becomes of the pieces.
+
+import { expect, test } from "bun:test";
+import { Cancellation } from "../../../src/base/cancellation.ts";
+import { readBody } from "../../../src/gateway/attempt/whole-body.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
+
+const read = (pieces: readonly Uint8Array[], blocksFrom: number) => {
+  const left = [...pieces];
+  const body = { read: () => left.shift() ?? null, cancel: () => undefined };
+  return readBody(body, { clock: manualClock(), idleMs: 1_000, abort: new Cancellation(), blocksFrom });
+};
+
+test("a small body is its text", async () => {
+  expect(await read([Buffer.from("a"), Buffer.from("é")], 4)).toBe("aé");
+  expect(await read([Buffer.from("a".repeat(100))], Number.POSITIVE_INFINITY)).toBe("a".repeat(100));
+});
+
+test("a large body is the same bytes in blocks, and no memory of its pieces", async () => {
+  const pieces = Array.from({ length: 50 }, (_, i) => new Uint8Array(65_000).fill(i));
+  const whole = Buffer.concat(pieces);
+  const blocks = await read(pieces, 100_000);
+  if (typeof blocks === "string") throw new Error("it is large");
+  for (const piece of pieces) piece.fill(255);
+  expect(Buffer.concat(blocks).equals(whole)).toBe(true);
+  expect(new Set(blocks.map(({ buffer }) => buffer)).size).toBe(blocks.length);
+});
