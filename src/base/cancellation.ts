@@ -60,3 +60,19 @@ export function runtimeSignal(signal: CancelSignal): AbortSignal {
   else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
   return controller.signal;
 }
+
+/**
+ * Returns the result of `work`, or rejects with the signal's reason when it aborts. It does not stop the
+ * work.
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
+  signal.throwIfAborted();
+  const gone = Promise.withResolvers<never>();
+  const onAbort = () => gone.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, gone.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,7 +1,7 @@
 // A semaphore with a FIFO queue: `permits` tasks run at once, `queueMax` wait in order, further ones are
 // rejected. It knows nothing of what the tasks do.
 
-import type { CancelSignal } from "./cancellation.ts";
+import { type CancelSignal, unlessAborted } from "./cancellation.ts";
 
 /** Thrown when the queue is full. The task was not started. */
 export class QueueFullError extends Error {
@@ -83,16 +83,5 @@ export class Semaphore {
     // The permit passes directly to the next task, so no newcomer can take it in between.
     this.waiting.delete(next);
     next.start();
-  }
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort);
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

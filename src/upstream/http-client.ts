@@ -1,7 +1,7 @@
 // Opens HTTP requests to providers. It connects only to addresses that the guard has pinned, under the
 // requested host name. It knows neither keys nor models, and leaves connections to a transport.
 
-import type { CancelSignal } from "../base/cancellation.ts";
+import { type CancelSignal, unlessAborted } from "../base/cancellation.ts";
 import { assert } from "../base/errors.ts";
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
@@ -123,22 +123,6 @@ class AddressedRequest implements TransportRequest {
     this.headers = call.headers;
     this.body = call.body;
     this.signal = call.signal;
-  }
-}
-
-/**
- * Returns the result of `work`, or rejects with the signal's reason when it aborts. It does not stop the
- * work.
- */
-export async function unlessAborted<T>(work: Promise<T>, signal: CancelSignal): Promise<T> {
-  signal.throwIfAborted();
-  const gone = Promise.withResolvers<never>();
-  const onAbort = () => gone.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, gone.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -4,10 +4,10 @@
 // tokens are never stored or logged.
 
 import { importPKCS8, SignJWT } from "jose";
-import { Cancellation, type CancelSignal } from "../base/cancellation.ts";
+import { Cancellation, type CancelSignal, unlessAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
-import { type Connect, failed, targetOf, unlessAborted } from "./http-client.ts";
+import { type Connect, failed, targetOf } from "./http-client.ts";
 import { clean } from "./provider-error.ts";
 import type { UpstreamFailureResult } from "./upstream.ts";
 import { classify, cutBy, fromError, type UpstreamFailure } from "./upstream-failure.ts";

@@ -178,7 +178,9 @@ function failedOutcome(
 function responseOf(outcome: Outcome, style: ApiStyle): Response {
   switch (outcome.kind) {
     case "whole":
-      return new Response(outcome.body, { headers: typed(outcome.headers) });
+      return new Response(typeof outcome.body === "string" ? outcome.body : inPieces(outcome.body), {
+        headers: typed(outcome.headers),
+      });
     case "stream": {
       const { body } = outcome;
       return new Response(body instanceof Uint8Array ? body : directStream(body), {
@@ -194,6 +196,23 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
 
 const typed = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
+
+/** A larger body is sent in pieces: a response copies a whole one, which holds up the event loop. */
+const WHOLE_BYTES_MAX = 4 * 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
+
+/** Returns a large body as a stream of its pieces, without a stated length. */
+function inPieces(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+  if (body.length <= WHOLE_BYTES_MAX) return body;
+  let at = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(client) {
+      client.enqueue(body.subarray(at, at + PIECE_BYTES));
+      at += PIECE_BYTES;
+      if (at >= body.length) client.close();
+    },
+  });
+}
 
 /** The shape of errors that SDKs of each style read. */
 const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;
