@@ -3,6 +3,7 @@
 
 import { JSON_DEPTH_MAX, nestedDeeper } from "../../actors/json-depth.ts";
 import { RefusedError } from "../base/errors.ts";
+import { hasMoreContainers } from "../dialect/payload/json-containers.ts";
 
 /** Arrays and objects of a body. A request with a hundred thousand tools has less than half of them. */
 const CONTAINERS_MAX = 1_000_000;
@@ -16,8 +17,7 @@ const invalid = (message: string): RefusedError => new RefusedError({ code: "inv
  * many arrays and objects.
  */
 export function parseJsonBody(text: string): unknown {
-  // A shorter text cannot have as many: each takes two characters.
-  if (text.length > 2 * CONTAINERS_MAX && hasMoreContainers(text, CONTAINERS_MAX)) {
+  if (hasMoreContainers(text, CONTAINERS_MAX)) {
     throw invalid(`The body has more than ${CONTAINERS_MAX} arrays and objects.`);
   }
   let value: unknown;
@@ -32,31 +32,13 @@ export function parseJsonBody(text: string): unknown {
   return value;
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_BRACKET = 91;
-const OPEN_BRACE = 123;
+/** Arrays, objects and names of a body that is always parsed on the event loop: twenty times those of a configuration. */
+const NODES_MAX = 100_000;
 
-/** Counts opening brackets outside strings, without a value for any of them. */
-function hasMoreContainers(text: string, most: number): boolean {
-  let found = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = closingQuote(text, at);
-    } else if ((code === OPEN_BRACKET || code === OPEN_BRACE) && ++found > most) {
-      return true;
-    }
+/** Does the same for a body that no worker reads, whatever its size. */
+export function parseBoundedBody(text: string): unknown {
+  if (hasMoreContainers(text, NODES_MAX, true)) {
+    throw invalid(`The body has more than ${NODES_MAX} arrays, objects and fields.`);
   }
-  return false;
-}
-
-/** Returns the position of the quote that closes the string opened at `open`, or the end of the text. */
-function closingQuote(text: string, open: number): number {
-  for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let before = quote - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before--;
-    if ((quote - before) % 2 === 1) return quote;
-  }
-  return text.length;
+  return parseJsonBody(text);
 }

@@ -19,12 +19,12 @@ import type { Clock, Random } from "../base/clock.ts";
 import { assert, type Refusal, RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
-import { parseJsonBody } from "../gateway/json-body.ts";
+import { parseBoundedBody, parseJsonBody } from "../gateway/json-body.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
-import { readText, refuseRepeatedNames } from "./request-body.ts";
+import { MANAGEMENT_BODY_BYTES_MAX, readText, refuseRepeatedNames } from "./request-body.ts";
 import {
   apiKeyOf,
   clientIpOf,
@@ -149,9 +149,11 @@ export class ManagementCall {
     const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
     this.#caller = await identified(parts, holder, { ip: this.clientIp(), suspendedToo }, access.identifyMs);
     authorize(this.#caller, access.role);
-    if (body !== undefined) this.#text = await readText(request, parts.maxBodyBytes);
+    const most = isGateway ? parts.maxBodyBytes : Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
+    if (body !== undefined) this.#text = await readText(request, most);
     const isAbsent = isOptionalBody(body) && !this.hasBody;
-    const value = body === undefined || isAbsent ? {} : parseJsonBody(this.#text);
+    const parse = isGateway ? parseJsonBody : parseBoundedBody;
+    const value = body === undefined || isAbsent ? {} : parse(this.#text);
     // Elysia takes the last of several values, so the others would be ignored unnoticed.
     if (!isGateway) refuseRepeatedNames(request.url);
     return body === undefined ? undefined : value;

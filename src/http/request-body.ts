@@ -18,6 +18,11 @@ export async function readText(request: Request, most: number): Promise<string> 
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/**
+ * Bytes of a body outside the gateway, which is read on the event loop: more than all maps of a configuration take when each of
+ * their characters is an escape.
+ */
+export const MANAGEMENT_BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Returns code and message for the first thing wrong with a value. They hold the field and its rule, no value. */
 export function ruleOf(error: ValueError | undefined, what: string): [code: ErrorCode, message: string] {
   if (error === undefined) return ["invalid_parameter", `Something in ${what} is not as it must be.`];

@@ -19,7 +19,8 @@ import type {
   StreamOptions,
   StreamStep,
 } from "../dialect.ts";
-import { isObject, type Json, parseJson } from "../json.ts";
+import { parseEventJson } from "../event-json.ts";
+import { isObject, type Json } from "../json.ts";
 import { repeats } from "../model-alias.ts";
 import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT } from "../stream-machine.ts";
@@ -95,16 +96,16 @@ class ChatStream extends EventStream {
     return this.#citesTheWeb ? CITED : NO_NON_TOKEN_USAGE;
   }
 
-  protected read(name: string, data: string, cut: boolean): StreamStep {
+  protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null = null): StreamStep {
     // The SDKs throw on a named event without data.
     if (data === "") return DROP_EVENT;
     if (data.startsWith("[DONE]")) return this.finish(frame("", data));
-    const chunk = parseJson(data);
+    const chunk = parseEventJson(data);
     if (!isObject(chunk)) return cut ? DROP_EVENT : this.fail(data);
-    return this.#readChunk(name, data, chunk);
+    return this.#readChunk(name, data, chunk, raw);
   }
 
-  #readChunk(name: string, data: string, chunk: Json): StreamStep {
+  #readChunk(name: string, data: string, chunk: Json, raw: Uint8Array | null): StreamStep {
     if (isErrorBody(chunk) || name === "error") return this.fail(data);
     this.#chunks++;
     if (typeof chunk.service_tier === "string") this.serviceTier = chunk.service_tier;
@@ -117,7 +118,7 @@ class ChatStream extends EventStream {
     if (content) this.delivered = true;
     const dropsUsage = hasUsage && !this.#includeUsage;
     if (dropsUsage && choices.length === 0) return DROP_EVENT;
-    const bytes = this.#bytesOf(name, data, chunk, dropsUsage);
+    const bytes = this.#bytesOf(name, data, chunk, dropsUsage, raw);
     const isRewritten = bytes !== null && ("system_fingerprint" in chunk || repeats(chunk, this.#alias));
     const text = content && !hasUsage && !isRewritten ? onlyContent(choices) : null;
     const isPattern = text !== null && this.#fastPath.train(data, "content", text);
@@ -142,7 +143,13 @@ class ChatStream extends EventStream {
   }
 
   /** Returns the bytes to send instead of the event, or null to send it unchanged. */
-  #bytesOf(name: string, data: string, chunk: Json, dropsUsage: boolean): Uint8Array | null {
+  #bytesOf(
+    name: string,
+    data: string,
+    chunk: Json,
+    dropsUsage: boolean,
+    raw: Uint8Array | null,
+  ): Uint8Array | null {
     const fingerprint = this.#fingerprint;
     const lacksFingerprint = fingerprint !== null && (chunk.system_fingerprint ?? null) === null;
     const alias = repeats(chunk, this.#alias) ? this.#alias : null;
@@ -160,7 +167,16 @@ class ChatStream extends EventStream {
     if (data.includes("\n"))
       return frame(name, JSON.stringify({ ...chunk, system_fingerprint: fingerprint }));
     const isEmpty = Object.keys(chunk).length === 0;
-    return frame(name, isEmpty ? `{${this.#fingerprintField}}` : this.#withFingerprint(data));
+    if (isEmpty) return frame(name, `{${this.#fingerprintField}}`);
+    const isLarge = data.length > LARGE_CHARS && raw !== null && isOneDataLine(raw);
+    return isLarge ? this.#insertedInto(raw) : frame(name, this.#withFingerprint(data));
+  }
+
+  /** Does the same in the bytes of an event. */
+  #insertedInto(raw: Uint8Array): Uint8Array {
+    const brace = raw.indexOf(BRACE) + 1;
+    const field = encoder.encode(`${this.#fingerprintField},`);
+    return Buffer.concat([raw.subarray(0, brace), field, raw.subarray(brace)]);
   }
 
   /** Inserts the gateway's fingerprint before the first field of a chunk. The chunk must have fields. */
@@ -175,6 +191,16 @@ class ChatStream extends EventStream {
     return { kind: "pass", bytes: encoder.encode(head + texts.join(tail + head) + tail), content: true };
   }
 }
+
+/** Characters of an event that is changed in its bytes, because writing its text takes several copies of it. */
+const LARGE_CHARS = 65_536;
+const BRACE = 123;
+const LF = 10;
+
+/** Whether an event consists of one `data:` line. */
+const isOneDataLine = (raw: Uint8Array): boolean =>
+  Buffer.from(raw.buffer, raw.byteOffset, 5).toString("latin1") === "data:" &&
+  raw.indexOf(LF) === raw.length - 2;
 
 /**
  * Whether a delta has generated content without text to count: a call's first fragment, audio, opaque

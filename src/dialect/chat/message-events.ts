@@ -12,7 +12,8 @@ import { completionTokens, promptTokens } from "../../../actors/pricing/usage.ts
 import { type SseEvent, SseReader } from "../../sse/sse-reader.ts";
 import { frame } from "../../sse/sse-writer.ts";
 import type { NonTokenUsage, StreamMachine, StreamStep } from "../dialect.ts";
-import { isObject, type Json, parseJson } from "../json.ts";
+import { parseEventJson } from "../event-json.ts";
+import { isObject, type Json } from "../json.ts";
 import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT } from "../stream-machine.ts";
 import { readUsage } from "../usage.ts";
@@ -107,7 +108,7 @@ class MessageEvents implements StreamMachine {
 
   #rewritten(name: string, data: string): Uint8Array {
     if (data.startsWith("[DONE]")) return this.#lastEvents();
-    const chunk = parseJson(data);
+    const chunk = parseEventJson(data);
     if (!isObject(chunk)) return NOTHING;
     if (chunk.error) return frame(name, data);
     const { choices, usage, ...rest } = chunk;

@@ -11,7 +11,8 @@
 import { frame } from "../../sse/sse-writer.ts";
 import type { NonTokenUsage, StreamError, StreamMachine, StreamStep } from "../dialect.ts";
 import { statesError } from "../error-body.ts";
-import { isObject, type Json, parseJson } from "../json.ts";
+import { parseEventJson } from "../event-json.ts";
+import { isObject, type Json } from "../json.ts";
 import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 
 /** The events of one kind of stream; `lasts` are the types of its last event. */
@@ -45,7 +46,7 @@ class MediaStream extends EventStream {
 
   protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
-    const event = parseJson(data);
+    const event = parseEventJson(data);
     if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
     const type = typeof event.type === "string" ? event.type : name;
     if (type === "error" || name === "error" || statesError(event)) return this.fail(data);

@@ -13,7 +13,8 @@
 import { frame } from "../../sse/sse-writer.ts";
 import { DeltaFastPath } from "../delta-fast-path.ts";
 import type { NonTokenUsage, StreamListener, StreamMachine, StreamOptions, StreamStep } from "../dialect.ts";
-import { isObject, type Json, parseJson } from "../json.ts";
+import { parseEventJson } from "../event-json.ts";
+import { isObject, type Json } from "../json.ts";
 import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 import { BlockUses, collectBlock, collectDelta, isMessagesError, tierOf } from "./messages-answer.ts";
 
@@ -92,7 +93,7 @@ class MessagesStream extends EventStream {
   protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "") return DROP_EVENT;
     if (data.startsWith("[DONE]")) return this.#hasStopReason ? this.finish(MESSAGE_STOP) : DROP_EVENT;
-    const event = parseJson(data);
+    const event = parseEventJson(data);
     if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
     if (name === "error" || isMessagesError(event)) return this.fail(data);
     const type = typeof event.type === "string" && NAME.test(event.type) ? event.type : name;

@@ -20,7 +20,8 @@ import type {
   StreamStep,
 } from "../dialect.ts";
 import { isCodeAndWords, statesError } from "../error-body.ts";
-import { isObject, type Json, parseJson } from "../json.ts";
+import { parseEventJson } from "../event-json.ts";
+import { isObject, type Json } from "../json.ts";
 import { repeats } from "../model-alias.ts";
 import { DROP_EVENT, EventStream, PASS_CONTENT_EVENT, PASS_EVENT } from "../stream-machine.ts";
 import { collectItem, ItemUses, isCall } from "./responses-answer.ts";
@@ -77,7 +78,7 @@ class ResponsesStream extends EventStream {
 
   protected read(name: string, data: string, cut: boolean, raw: Uint8Array | null): StreamStep {
     if (data === "" || data.startsWith("[DONE]")) return DROP_EVENT;
-    const event = parseJson(data);
+    const event = parseEventJson(data);
     if (!isObject(event)) return cut ? DROP_EVENT : this.fail(data);
     if (name === "error" || isStreamError(event)) return this.fail(data);
     const type = typeof event.type === "string" ? event.type : name;

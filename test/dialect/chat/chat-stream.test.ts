@@ -253,3 +253,36 @@ test.each([100, 2_000])(
     expect(workOf(once).parses).toBeLessThanOrEqual(count + 1);
   },
 );
+
+describe("an event of megabytes", () => {
+  const read = (event: string, given: Partial<StreamOptions> = {}) => {
+    const reader = new SseReader({ maxEventBytes: 16_000_000 });
+    const stream = createChatStream({ includeUsage: false, fingerprint: null, ...given });
+    const [parsed] = reader.push(new TextEncoder().encode(event));
+    const step = stream.feed(parsed!);
+    return { step, out: "bytes" in step ? new TextDecoder().decode(step.bytes ?? parsed!.raw) : "", stream };
+  };
+
+  test("gets the fingerprint as a small one does, in its bytes", () => {
+    const text = "é word ".repeat(20_000);
+    const { out, stream } = read(wire(delta({ content: text })), { fingerprint: "fp" });
+    expect(out).toBe(wire({ system_fingerprint: "fp", ...delta({ content: text }) }));
+    expect(stream.chars).toBe(text.length);
+    const named = `event: a\n${wire(delta({ content: text }))}`;
+    expect(read(named, { fingerprint: "fp" }).out).toBe(
+      `event: a\n${wire({ system_fingerprint: "fp", ...delta({ content: text }) })}`,
+    );
+  });
+
+  test("is no pattern for the next one", () => {
+    const { stream } = read(wire(delta({ content: "a".repeat(100_000) })));
+    expect(stream.feedRun?.(wire(delta({ content: "b" })), 0)).toBeNull();
+  });
+
+  test("with very many arrays ends the stream as an error does, before they are made", () => {
+    const lists = `{"choices":[],"x":[${"[],".repeat(400_000)}[]]}`;
+    expect(read(`data: ${lists}\n\n`).step.kind).toBe("error");
+    const said = delta({ content: "[{".repeat(400_000) });
+    expect(read(wire(said)).step).toMatchObject({ kind: "pass", content: true });
+  });
+});
