@@ -17,6 +17,8 @@ export interface Steps {
 
 /** The largest event in bytes; an image in base64 fits. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024;
+/** Characters of an error's text that are kept: twice those by which it is classified. */
+const ERROR_CHARS_MAX = 131_072;
 const BREAK = "\n\n";
 const LF = 10;
 
@@ -70,7 +72,8 @@ export class StreamPipeline {
   /** Applies one step. Returns whether the stream goes on. */
   private take(step: StreamStep, into: Steps): boolean {
     if (step.kind === "done") into.end = { kind: "done", bytes: step.bytes };
-    else if (step.kind === "error") into.end = { kind: "error", text: this.scrub(step.text) };
+    else if (step.kind === "error")
+      into.end = { kind: "error", text: this.scrub(step.text.slice(0, ERROR_CHARS_MAX)) };
     else if (step.kind === "pass" && step.content) into.content = true;
     return into.end === null;
   }
