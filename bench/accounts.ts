@@ -23,11 +23,22 @@ export interface NewOwner {
   readonly accounts: number;
   /** Where its provider keys lead; the upstream, if nothing is said. */
   readonly provider?: string;
+  /** What its provider keys speak, if not what those of the others do. */
+  readonly style?: StyleName;
+  /** Its configuration besides LEVEL_MAPPER. */
+  readonly configuration?: Readonly<Record<string, unknown>>;
+}
+
+export interface MadeOwner {
+  readonly key: string;
+  readonly accounts: readonly BenchAccount[];
 }
 
 export interface Administration {
   /** Makes an Owner and answers the accounts below it. */
   createOwner(owner: NewOwner): Promise<BenchAccount[]>;
+  /** Does the same, and answers the Owner's own key as well. */
+  createOwnerWithKey(owner: NewOwner): Promise<MadeOwner>;
   ledger(account: BenchAccount): Promise<Ledger>;
   /** The runtime's counters by name, from /metrics. */
   counters(): Promise<ReadonlyMap<string, number>>;
@@ -45,34 +56,45 @@ export function administration(parts: {
   readonly style: StyleName;
 }): Administration {
   const call = caller(parts.serviceUrl);
-  return {
-    async createOwner({ name, secrets, accounts, provider = parts.upstreamUrl }) {
-      const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
-        Name: name,
-        Email: `${name}@bench.example`,
-        CreditGranted: CREDIT * (accounts + 1),
+
+  async function createOwnerWithKey({
+    name,
+    secrets,
+    accounts,
+    provider = parts.upstreamUrl,
+    style = parts.style,
+    configuration = {},
+  }: NewOwner) {
+    const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
+      Name: name,
+      Email: `${name}@bench.example`,
+      CreditGranted: CREDIT * (accounts + 1),
+    });
+    const ownerKey = owner.User.SecretKey;
+    for (const secret of secrets) {
+      await call(ownerKey, "POST", "/x-keys", {
+        Level: 1,
+        Provider: provider,
+        SecretKey: secret,
+        Config: { api_style: style },
       });
-      const ownerKey = owner.User.SecretKey;
-      for (const secret of secrets) {
-        await call(ownerKey, "POST", "/x-keys", {
-          Level: 1,
-          Provider: provider,
-          SecretKey: secret,
-          Config: { api_style: parts.style },
-        });
-      }
-      await call(ownerKey, "PUT", "/x-config", { LEVEL_MAPPER });
-      const made: BenchAccount[] = [];
-      for (let nth = 1; nth <= accounts; nth++) {
-        const { User } = await call<Made>(ownerKey, "POST", "/x-users", {
-          Name: `${name}-${nth}`,
-          Email: `${name}-${nth}@bench.example`,
-          CreditGranted: CREDIT,
-        });
-        made.push({ id: User.ID, key: User.SecretKey });
-      }
-      return made;
-    },
+    }
+    await call(ownerKey, "PUT", "/x-config", { LEVEL_MAPPER, ...configuration });
+    const made: BenchAccount[] = [];
+    for (let nth = 1; nth <= accounts; nth++) {
+      const { User } = await call<Made>(ownerKey, "POST", "/x-users", {
+        Name: `${name}-${nth}`,
+        Email: `${name}-${nth}@bench.example`,
+        CreditGranted: CREDIT,
+      });
+      made.push({ id: User.ID, key: User.SecretKey });
+    }
+    return { key: ownerKey, accounts: made };
+  }
+
+  return {
+    createOwnerWithKey,
+    createOwner: async (owner) => (await createOwnerWithKey(owner)).accounts,
     async ledger({ key }) {
       const { lines, total } = await call<LedgerPage>(key, "GET", "/dashboard/ledger?size=1");
       const { balance } = await call<{ balance: number }>(key, "GET", "/dashboard/status");

@@ -6,6 +6,7 @@ import { WrongResult } from "./books.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { halfLoad } from "./half-load.ts";
+import { hostile } from "./hostile.ts";
 import { inFlight } from "./in-flight.ts";
 import { largeBodies } from "./large-bodies.ts";
 import { latency } from "./latency.ts";
@@ -27,6 +28,7 @@ const MEASURES: readonly Measure[] = [
   failover,
   memory,
   largeBodies,
+  hostile,
   inFlight,
 ];
 
