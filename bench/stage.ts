@@ -40,8 +40,6 @@ export interface StageOptions {
   readonly deadKey?: boolean;
   /** Flags of Bun for the service's process. */
   readonly flags?: readonly string[];
-  /** More settings of the service. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function onStage<T>(options: StageOptions, measure: (stage: Stage) => Promise<T>): Promise<T> {

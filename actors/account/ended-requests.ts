@@ -14,13 +14,17 @@ const GONE_MAX = 1_024;
 /** The length of the list up to which an id is found by scanning it. */
 const SCANNED_MAX = 32;
 
+/** The lists of every account without ended requests. */
+const NO_IDS: string[] = [];
+const NO_TIMES: number[] = [];
+
 /** The requests of one account that ended lately. */
 export class EndedRequests {
   /** The place of each id in the list, counted from the first id ever added; null while they are few. */
   private places: Map<string, number> | null = null;
   /** Ids and the ms of their ends, oldest first. An id that was added again may have an earlier place, which is void. */
-  private ids: string[] = [];
-  private endedAt: number[] = [];
+  private ids = NO_IDS;
+  private endedAt = NO_TIMES;
   /** The number of places that were removed, and of those at the front of the list that are still to be. */
   private removed = 0;
   private gone = 0;
@@ -43,6 +47,11 @@ export class EndedRequests {
   add(id: string, now: number): void {
     if (this.places === null) this.removeFew(id);
     else this.places.set(id, this.removed + this.ids.length);
+    if (this.ids === NO_IDS) {
+      this.ids = [id];
+      this.endedAt = [now];
+      return;
+    }
     this.ids.push(id);
     this.endedAt.push(now);
     this.forget(now);
@@ -67,9 +76,11 @@ export class EndedRequests {
   private forgetFew(now: number): void {
     let old = 0;
     while (old < this.ids.length && this.endedAt[old]! <= now - ENDED_MS) old++;
-    if (old === 0) return;
-    this.ids.splice(0, old);
-    this.endedAt.splice(0, old);
+    if (old > 0 && old === this.ids.length) this.restart();
+    else if (old > 0) {
+      this.ids.splice(0, old);
+      this.endedAt.splice(0, old);
+    }
   }
 
   private forgetMany(places: Map<string, number>, now: number): void {
@@ -85,8 +96,8 @@ export class EndedRequests {
 
   private restart(): void {
     this.places = null;
-    this.ids = [];
-    this.endedAt = [];
+    this.ids = NO_IDS;
+    this.endedAt = NO_TIMES;
     this.removed = 0;
     this.gone = 0;
   }

@@ -4,6 +4,7 @@
 import { assert, unreachable } from "../../src/base/errors.ts";
 import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
+import { compactProfile } from "./compact-profile.ts";
 import type { LifeEvent } from "./events.ts";
 import type { AccountMove, Closing, QuotaRequest } from "./lifecycle.ts";
 import type { Account } from "./state.ts";
@@ -132,7 +133,7 @@ export function applyProfileChange(profile: Profile, change: ProfileChange, at: 
 
 /** Sets the profile and raises its version, which makes every existing route stale. */
 function setProfile(state: Account, profile: Profile): void {
-  state.profile = profile;
+  state.profile = compactProfile(profile);
   state.version++;
   state.volatile.profileDirty = true;
 }

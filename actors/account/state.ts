@@ -8,6 +8,7 @@ import type { AccountId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { emptyWindows, type RateWindows } from "../rate-window.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
+import { NO_LIST } from "./compact-profile.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { Transfer } from "./events.ts";
 import {
@@ -142,7 +143,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   minted: ZERO,
   children: 0,
   owing: new SmallMap(),
-  declined: [],
+  declined: NO_LIST,
   closing: null,
   move: null,
   leaving: new SmallMap(),

@@ -24,13 +24,13 @@ test("any steps leave it as they leave a Map", () => {
         expect([small.has(key), small.get(key)]).toEqual([map.has(key), map.get(key)]);
       }
       expect([[...small.keys()], [...small.values()]]).toEqual([[...map.keys()], [...map.values()]]);
-      expect([...new SmallMap(map)]).toEqual([...map]);
+      expect([...SmallMap.of(map)]).toEqual([...map]);
     }),
   );
 });
 
 test.each([3, 30])("of %i entries the first are deleted while they are old", (entries) => {
-  const map = new SmallMap(Array.from({ length: entries }, (_, i) => [i, i] as const));
+  const map = SmallMap.of(Array.from({ length: entries }, (_, i) => [i, i] as const));
   map.deleteWhile((value) => value < 2 || value === 29);
   expect(map.keys().next().value).toBe(2);
   expect([map.size, map.has(29)]).toEqual([entries - 2, entries === 30]);
@@ -39,7 +39,7 @@ test.each([3, 30])("of %i entries the first are deleted while they are old", (en
 });
 
 test.each([3, 30])("entries may be deleted while %i are read", (entries) => {
-  const map = new SmallMap(Array.from({ length: entries }, (_, i) => [i, `v${i}`] as const));
+  const map = SmallMap.of(Array.from({ length: entries }, (_, i) => [i, `v${i}`] as const));
   const read: number[] = [];
   for (const [key] of map) {
     read.push(key);

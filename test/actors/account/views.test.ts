@@ -131,14 +131,19 @@ describe("a frozen account", () => {
       fc.property(fc.array(step, { maxLength: 25 }), fc.array(step, { maxLength: 10 }), (before, after) => {
         const one = living({ profile: { userLimit: null } });
         for (const [n, each] of before.entries()) play(one, each, n);
-        const other = living();
-        other.state = account.thaw("7", frozen(one));
-        other.now = one.now;
+        const taken = account.freeze(one.state);
+        const text = JSON.stringify(taken);
+        const [other, third] = [living(), living()];
+        other.state = account.thaw("7", JSON.parse(text));
+        third.state = account.thaw("7", taken);
+        for (const copy of [other, third]) copy.now = one.now;
         expect(frozen(other)).toEqual(frozen(one));
         for (const [n, each] of after.entries()) {
           play(one, each, 100 + n);
           play(other, each, 100 + n);
+          play(third, each, 100 + n);
         }
+        expect(JSON.stringify(taken)).toBe(text);
         expect(frozen(other)).toEqual(frozen(one));
         expect(other.ask({ type: "read" })).toEqual(one.ask({ type: "read" }));
       }),
@@ -146,7 +151,7 @@ describe("a frozen account", () => {
     );
   });
 
-  test("shares nothing with the living one", () => {
+  test("does not change with the living one", () => {
     const one = living();
     one.charge({ id: "a" });
     const taken = account.freeze(one.state);
