@@ -25,11 +25,8 @@ export interface RuntimeLimits {
   readonly actors: number;
   /** Appends of one actor that are lost in a row before this node relinquishes its shard. */
   readonly lostInRow: number;
-  /** An actor without traffic for this long (ms) is unloaded. */
+  /** An actor without traffic for this long (ms) is unloaded. Accounts remember ended requests for less. */
   readonly idleMs: number;
-  /** Actors in memory above which one without traffic is unloaded after `crowdedIdleMs` (ms) already. */
-  readonly crowdedActors: number;
-  readonly crowdedIdleMs: number;
   /** A node is behind while a commit waits for longer than this (ms). */
   readonly behindMs: number;
   /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
@@ -63,9 +60,7 @@ export const LIMITS: RuntimeLimits = {
   laneCommits: 256,
   actors: 50_000,
   lostInRow: 10,
-  idleMs: 300_000,
-  crowdedActors: 10_000,
-  crowdedIdleMs: 90_000,
+  idleMs: 90_000,
   behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,

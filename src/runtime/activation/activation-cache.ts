@@ -223,14 +223,12 @@ export class ActivationCache {
   }
 
   /**
-   * Evicts activations that are idle for longer than `idleMs`, or `crowdedIdleMs` when there are many, and
-   * more above the limit of actors. The idle ones that stay forget what is too old.
+   * Evicts activations that are idle for longer than `idleMs`, and more above the limit of actors. The idle ones
+   * that stay forget what is too old.
    */
   evictIdle(): void {
     const { clock, limits } = this.host;
-    const isCrowded = this.activations.size > limits.crowdedActors;
-    const usedBefore =
-      clock.mono() - (isCrowded ? Math.min(limits.crowdedIdleMs, limits.idleMs) : limits.idleMs);
+    const usedBefore = clock.mono() - limits.idleMs;
     for (const [name, actor] of this.activations) {
       if (!actor.isIdle()) continue;
       if (actor.lastUsedAt() <= usedBefore) this.passivate(name);
