@@ -32,7 +32,7 @@ export interface SqliteConnection {
  */
 const BUSY_MS = 1_000;
 
-const CACHE_KB = 32_000;
+const CACHE_KB = 8_000;
 
 /** Settings of a connection. `busyMs` is how long a statement blocks for a lock. */
 export interface ConnectOptions {
