@@ -39,6 +39,10 @@ export interface Administration {
   createOwner(owner: NewOwner): Promise<BenchAccount[]>;
   /** Does the same, and answers the Owner's own key as well. */
   createOwnerWithKey(owner: NewOwner): Promise<MadeOwner>;
+  /** Makes an Owner with credit for `accounts` accounts, but none of them, and answers its API key. */
+  createEmptyOwner(owner: NewOwner): Promise<string>;
+  /** Makes the account of this number below an Owner, which pays for it. */
+  createAccount(ownerKey: string, name: string): Promise<BenchAccount>;
   ledger(account: BenchAccount): Promise<Ledger>;
   /** The runtime's counters by name, from /metrics. */
   counters(): Promise<ReadonlyMap<string, number>>;
@@ -57,20 +61,15 @@ export function administration(parts: {
 }): Administration {
   const call = caller(parts.serviceUrl);
 
-  async function createOwnerWithKey({
-    name,
-    secrets,
-    accounts,
-    provider = parts.upstreamUrl,
-    style = parts.style,
-    configuration = {},
-  }: NewOwner) {
-    const owner = await call<Made>(parts.rootKey, "POST", "/x-users", {
+  async function createEmptyOwner(owner: NewOwner): Promise<string> {
+    const { name, secrets, accounts, configuration = {} } = owner;
+    const { provider = parts.upstreamUrl, style = parts.style } = owner;
+    const { User } = await call<Made>(parts.rootKey, "POST", "/x-users", {
       Name: name,
       Email: `${name}@bench.example`,
       CreditGranted: CREDIT * (accounts + 1),
     });
-    const ownerKey = owner.User.SecretKey;
+    const ownerKey = User.SecretKey;
     for (const secret of secrets) {
       await call(ownerKey, "POST", "/x-keys", {
         Level: 1,
@@ -80,19 +79,30 @@ export function administration(parts: {
       });
     }
     await call(ownerKey, "PUT", "/x-config", { LEVEL_MAPPER, ...configuration });
-    const made: BenchAccount[] = [];
-    for (let nth = 1; nth <= accounts; nth++) {
-      const { User } = await call<Made>(ownerKey, "POST", "/x-users", {
-        Name: `${name}-${nth}`,
-        Email: `${name}-${nth}@bench.example`,
-        CreditGranted: CREDIT,
-      });
-      made.push({ id: User.ID, key: User.SecretKey });
+    return ownerKey;
+  }
+
+  async function createAccount(ownerKey: string, name: string): Promise<BenchAccount> {
+    const { User } = await call<Made>(ownerKey, "POST", "/x-users", {
+      Name: name,
+      Email: `${name}@bench.example`,
+      CreditGranted: CREDIT,
+    });
+    return { id: User.ID, key: User.SecretKey };
+  }
+
+  async function createOwnerWithKey(owner: NewOwner): Promise<MadeOwner> {
+    const key = await createEmptyOwner(owner);
+    const accounts: BenchAccount[] = [];
+    for (let nth = 1; nth <= owner.accounts; nth++) {
+      accounts.push(await createAccount(key, `${owner.name}-${nth}`));
     }
-    return { key: ownerKey, accounts: made };
+    return { key, accounts };
   }
 
   return {
+    createEmptyOwner,
+    createAccount,
     createOwnerWithKey,
     createOwner: async (owner) => (await createOwnerWithKey(owner)).accounts,
     async ledger({ key }) {

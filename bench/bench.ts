@@ -13,6 +13,7 @@ import { latency } from "./latency.ts";
 import { manyAccounts } from "./many-accounts.ts";
 import type { Measure, Measured } from "./measure.ts";
 import { memory } from "./memory.ts";
+import { memoryAccounts, memoryMixed, memoryStreams } from "./memory-crowd.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
 import { startUp } from "./start-up.ts";
 import { machine, table } from "./table.ts";
@@ -27,6 +28,9 @@ const MEASURES: readonly Measure[] = [
   startUp,
   failover,
   memory,
+  memoryAccounts,
+  memoryMixed,
+  memoryStreams,
   largeBodies,
   hostile,
   inFlight,
@@ -35,15 +39,16 @@ const MEASURES: readonly Measure[] = [
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
-  --only NAME     one measure:
-${MEASURES.map(({ name, about }) => `                    ${name.padEnd(10)} ${about}`).join("\n")}
+  --only NAME     one measure, or all whose names begin so; those marked by * run only when they are named:
+${MEASURES.map(({ name, about, isLong }) => `                    ${name.padEnd(16)} ${about}${isLong ? " *" : ""}`).join("\n")}
+  --minutes N     how long memory-mixed runs
   --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
 
-async function run(chosen: readonly Measure[], quick: boolean): Promise<void> {
+async function run(chosen: readonly Measure[], quick: boolean, minutes?: number): Promise<void> {
   const measured: Measured[] = [];
   for (const measure of chosen) {
     console.error(`${measure.name}: ${measure.about} …`);
-    measured.push(await measure.run(quick));
+    measured.push(await measure.run(quick, minutes));
   }
   const rows = measured.flatMap((one) => one.rows);
   const cells = rows.map((row) => [
@@ -65,11 +70,14 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    minutes: { type: "string" },
     profile: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
-const chosen = MEASURES.filter(({ name }) => values.only === undefined || name === values.only);
+const { only } = values;
+const chosen = MEASURES.filter(({ name, isLong }) => (only === undefined ? !isLong : name.startsWith(only)));
+const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 
 if (values.help) {
   console.log(USAGE);
@@ -81,7 +89,7 @@ if (values.help) {
   process.exitCode = 2;
 } else {
   try {
-    await (values.profile === undefined ? run(chosen, values.quick) : profile(values.profile));
+    await (values.profile === undefined ? run(chosen, values.quick, minutes) : profile(values.profile));
   } catch (error) {
     if (!(error instanceof WrongResult)) throw error;
     console.error(`bench: WRONG RESULT: ${error.message}`);

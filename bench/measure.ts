@@ -20,7 +20,10 @@ export interface Measured {
 export interface Measure {
   readonly name: string;
   readonly about: string;
-  run(quick: boolean): Promise<Measured>;
+  /** It takes minutes, so it runs only when it is named. */
+  readonly isLong?: true;
+  /** `minutes` is how long a measure of growth runs, if it is said. */
+  run(quick: boolean, minutes?: number): Promise<Measured>;
 }
 
 /** The result of a measure of a cluster: rows of a table of its own, and notes with details. */

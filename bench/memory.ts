@@ -1,4 +1,5 @@
-// Does the service's memory grow with the requests it has served? Its resident memory after each 10,000 requests.
+// Does the service's memory grow with the requests it has served? Its resident memory after each 10,000 requests, the most of
+// it under that load, and what is left when nothing is asked any more.
 
 import { grouped, megabytes } from "./figures.ts";
 import type { Measure } from "./measure.ts";
@@ -6,6 +7,7 @@ import { onStage } from "./stage.ts";
 
 const STEP = 10_000;
 const CONCURRENCY = 64;
+const SETTLE_MS = 30_000;
 
 export const memory: Measure = {
   name: "memory",
@@ -15,6 +17,7 @@ export const memory: Measure = {
       const steps = quick ? 3 : 10;
       const curve: number[] = [];
       const fresh = stage.service.rssBytes();
+      stage.service.forgetPeak();
       for (let step = 0; step < steps; step++) {
         await stage.load({
           targets: [stage.serviceFor(1)],
@@ -27,6 +30,9 @@ export const memory: Measure = {
       }
       const first = curve[0]!;
       const last = curve.at(-1)!;
+      const peak = stage.service.peakBytes();
+      await Bun.sleep(SETTLE_MS);
+      const settled = stage.service.rssBytes();
       return {
         rows: [
           {
@@ -35,6 +41,13 @@ export const memory: Measure = {
             passThrough: "",
             result: `× ${(last / first).toFixed(2)}`,
             target: "≤ 1.3",
+          },
+          {
+            what: `Memory at most under load, and ${SETTLE_MS / 1_000} s after ${grouped(STEP * steps)} requests`,
+            service: `${megabytes(peak)} and ${megabytes(settled)} MB`,
+            passThrough: "",
+            result: "",
+            target: "≤ 180 and ≤ 130 MB",
           },
         ],
         notes: [

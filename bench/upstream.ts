@@ -1,6 +1,7 @@
 // The provider of the benchmark, a process of its own: the stand-in's prebuilt answers on its raw wire, so that the
 // upstream costs next to nothing. The path chooses the style; words in the request choose how the answer is given:
 //   (none)     in one write           bench-apart   a stream with each event in a write and a turn of its own
+//   bench-idle   a stream of one event that does not end
 //   bench-gate=N   no answer before N requests have come
 // A dead secret gets a 500 at once.
 // `GET /facts` tells what has arrived; `bun bench/upstream.ts` prints the address it serves on.
@@ -64,6 +65,7 @@ function answer(exchange: Exchange): void {
   const streamed = body.includes('"stream":true');
   const gate = /bench-gate=(\d+)/.exec(body);
   if (gate !== null) hold(exchange, answers, Number(gate[1]));
+  else if (streamed && body.includes("bench-idle")) sendFirst(exchange, answers.pieces);
   else if (streamed && body.includes("bench-apart")) sendApart(exchange, answers.pieces, 0);
   else give(exchange, streamed ? answers.stream : answers.whole);
 }
@@ -87,6 +89,13 @@ function openGate(): void {
   const held = gated;
   gated = [];
   for (const { exchange, answers } of held) give(exchange, answers.whole);
+}
+
+function sendFirst(exchange: Exchange, pieces: readonly Uint8Array[]): void {
+  exchange.open(200, { "content-type": "text/event-stream; charset=utf-8" });
+  for (const piece of pieces.slice(0, 2)) exchange.send(piece);
+  exchange.flush();
+  void exchange.untilGone().then(() => inFlight--);
 }
 
 function sendApart(exchange: Exchange, pieces: readonly Uint8Array[], at: number): void {
