@@ -19,7 +19,7 @@ import type { Clock, Random } from "../base/clock.ts";
 import { assert, type Refusal, RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
-import { parseBoundedBody, parseJsonBody } from "../gateway/json-body.ts";
+import { parseBoundedBody } from "../gateway/json-body.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
@@ -149,11 +149,10 @@ export class ManagementCall {
     const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
     this.#caller = await identified(parts, holder, { ip: this.clientIp(), suspendedToo }, access.identifyMs);
     authorize(this.#caller, access.role);
-    const most = isGateway ? parts.maxBodyBytes : Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
+    const most = Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
     if (body !== undefined) this.#text = await readText(request, most);
     const isAbsent = isOptionalBody(body) && !this.hasBody;
-    const parse = isGateway ? parseJsonBody : parseBoundedBody;
-    const value = body === undefined || isAbsent ? {} : parse(this.#text);
+    const value = body === undefined || isAbsent ? {} : parseBoundedBody(this.#text);
     // Elysia takes the last of several values, so the others would be ignored unnoticed.
     if (!isGateway) refuseRepeatedNames(request.url);
     return body === undefined ? undefined : value;
