@@ -104,7 +104,7 @@ export function administration(parts: {
     createEmptyOwner,
     createAccount,
     createOwnerWithKey,
-    createOwner: async (owner) => (await createOwnerWithKey(owner)).accounts,
+    createOwner: async (owner) => [...(await createOwnerWithKey(owner)).accounts],
     async ledger({ key }) {
       const { lines, total } = await call<LedgerPage>(key, "GET", "/dashboard/ledger?size=1");
       const { balance } = await call<{ balance: number }>(key, "GET", "/dashboard/status");

@@ -14,6 +14,7 @@ import { manyAccounts } from "./many-accounts.ts";
 import type { Measure, Measured } from "./measure.ts";
 import { memory } from "./memory.ts";
 import { memoryAccounts, memoryMixed, memoryStreams } from "./memory-crowd.ts";
+import { comparePeers } from "./peers/peers.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
 import { startUp } from "./start-up.ts";
 import { machine, table } from "./table.ts";
@@ -36,12 +37,13 @@ const MEASURES: readonly Measure[] = [
   inFlight,
 ];
 
-const USAGE = `npm run bench -- [--quick] [--only NAME] [--profile KIND] [--help]
+const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
   --only NAME     one measure, or all whose names begin so; those marked by * run only when they are named:
 ${MEASURES.map(({ name, about, isLong }) => `                    ${name.padEnd(16)} ${about}${isLong ? " *" : ""}`).join("\n")}
   --minutes N     how long memory-mixed runs
+  --peers         no table, but docs/speed.md and its chart: nginx and other gateways in the same run
   --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
 
 async function run(chosen: readonly Measure[], quick: boolean, minutes?: number): Promise<void> {
@@ -71,6 +73,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     minutes: { type: "string" },
+    peers: { type: "boolean", default: false },
     profile: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -89,7 +92,8 @@ if (values.help) {
   process.exitCode = 2;
 } else {
   try {
-    await (values.profile === undefined ? run(chosen, values.quick, minutes) : profile(values.profile));
+    if (values.peers) await comparePeers(values.quick);
+    else await (values.profile === undefined ? run(chosen, values.quick, minutes) : profile(values.profile));
   } catch (error) {
     if (!(error instanceof WrongResult)) throw error;
     console.error(`bench: WRONG RESULT: ${error.message}`);

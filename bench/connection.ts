@@ -8,7 +8,7 @@ export interface Answered {
   /** Head and body as they came, HTTP chunk sizes included. */
   readonly bytes: Buffer;
   readonly ms: number;
-  /** Until the first event with generated text; NaN without one, or when it was not asked for. */
+  /** Until the first event with generated text. NaN without one, or unless `wantsFirstContent` was set. */
   readonly firstContentMs: number;
 }
 
@@ -81,4 +81,17 @@ function isComplete(bytes: Buffer): boolean {
   const length = /\r\ncontent-length: (\d+)/i.exec(head);
   if (length !== null) return bytes.length >= headEnd + 4 + Number(length[1]);
   return bytes.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK);
+}
+
+/** The body of an answer that came in chunks, without their sizes. */
+export function unchunked(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let at = bytes.indexOf("\r\n\r\n") + 4;
+  for (;;) {
+    const sizeEnd = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, sizeEnd), 16);
+    if (!(size > 0)) return Buffer.concat(parts);
+    parts.push(bytes.subarray(sizeEnd + 2, sizeEnd + 2 + size));
+    at = sizeEnd + 2 + size + 2;
+  }
 }

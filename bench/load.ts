@@ -3,7 +3,7 @@
 // input and prints the result as JSON. An answer is an error when it is not 200, is cut short, or took another number of
 // attempts than it should. It never retries.
 
-import { type Answered, type Connection, connect } from "./connection.ts";
+import { type Answered, type Connection, connect, unchunked } from "./connection.ts";
 import { type Ask, bodyText, STYLES, type StyleName } from "./styles.ts";
 
 export interface Job {
@@ -132,7 +132,9 @@ const isRefusal = ({ status, bytes }: Answered): boolean =>
 function faultOf({ status, bytes }: Answered, job: Job, attempts: number | undefined): string | null {
   if (status !== 200) return bytes.toString("utf8", 0, 1_000);
   const { streamEnd } = STYLES[job.style];
-  if (job.ask.stream && bytes.indexOf(streamEnd, bytes.length - 64) < 0)
+  // The end of a stream may be spread over chunks, which is rare enough to look twice.
+  const isCut = job.ask.stream && bytes.indexOf(streamEnd, bytes.length - 64) < 0;
+  if (isCut && !unchunked(bytes).toString().endsWith(streamEnd))
     return `a stream without its end: …${bytes.toString("utf8", bytes.length - 300)}`;
   if (attempts === undefined || bytes.indexOf(`x-arbor-attempts: ${attempts}\r\n`) >= 0) return null;
   return `not ${attempts} attempts:\n${bytes.toString("utf8", 0, 1_000)}`;

@@ -56,15 +56,25 @@ export async function start(
   return processOf(child, url);
 }
 
-/** Starts another program than Bun, which logs to `logFile`, and waits until it answers a GET of `readyUrl` with success. */
-export async function startProgram(
-  command: readonly string[],
-  env: Readonly<Record<string, string>>,
-  logFile: string,
-  readyUrl: string,
-): Promise<Process> {
-  const log = Bun.file(logFile);
-  const child = Bun.spawn([...command], { env: { ...process.env, ...env }, stdout: log, stderr: log });
+export interface ProgramOptions {
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it runs. */
+  readonly directory: string;
+  readonly logFile: string;
+  /** Answers a GET with success once the program is ready. */
+  readonly readyUrl: string;
+}
+
+/** Starts another program than Bun and waits until it is ready. */
+export async function startProgram(command: readonly string[], options: ProgramOptions): Promise<Process> {
+  const { env, directory, logFile, readyUrl } = options;
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...env },
+    cwd: directory,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: Bun.file(logFile),
+  });
   running.add(child);
   const started = processOf(child, new URL(readyUrl).origin);
   const untilMs = performance.now() + PROGRAM_START_MS_MAX;

@@ -14,6 +14,7 @@ import { DEAD, STYLES, type StyleName } from "./styles.ts";
 import type { UpstreamFacts } from "./upstream.ts";
 
 export interface Stage {
+  readonly upstream: Process;
   readonly service: Process;
   readonly passThrough: Process;
   readonly admin: Administration;
@@ -91,6 +92,7 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
       : [];
     const books = openBooks(style);
     const stage: Stage = {
+      upstream,
       service,
       passThrough,
       admin,
