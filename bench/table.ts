@@ -12,6 +12,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), rule, ...rows.map(line)].join("\n");
 }
 
+/** The day, the processor and the runtime, as a clause. */
+export const machineFacts = (): string =>
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, Bun ${Bun.version}`;
+
+/** The same as a sentence of a run under load. */
 export const machine = (): string =>
-  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores of ${cpus()[0]?.model.trim() ?? "an unknown processor"}, Bun ${Bun.version}; ` +
-  "load generator, upstream and servers share the cores.";
+  `${machineFacts()}; load generator, upstream and servers share the cores.`;
