@@ -3,6 +3,7 @@
 
 import { parseArgs } from "node:util";
 import { WrongResult } from "./books.ts";
+import { cluster } from "./cluster-measure.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { halfLoad } from "./half-load.ts";
@@ -35,6 +36,7 @@ const MEASURES: readonly Measure[] = [
   largeBodies,
   hostile,
   inFlight,
+  cluster,
 ];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]

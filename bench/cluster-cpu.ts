@@ -5,7 +5,7 @@ import type { ClusterStage, Fleet } from "./cluster-stage.ts";
 import { ownerOf } from "./cluster-table.ts";
 import { CONCURRENCY, type Spent, spend } from "./cpu.ts";
 import { grouped, median, range, sum } from "./figures.ts";
-import type { Told } from "./measure.ts";
+import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
 
@@ -61,7 +61,7 @@ const perS = (rounds: readonly Spent[]): string => grouped(median(rounds.map((on
 const besidesOf = (rounds: readonly Round[]): string =>
   BESIDES.map(({ name }, i) => `${name} ${us(median(rounds.map((one) => one.besidesUs[i]!)))}`).join(", ");
 
-async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promise<Told> {
+async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promise<ClusterRows> {
   const { rounds, ms } = times;
   const { cluster, single, sqlite } = stage;
   const ours: Round[] = [];
@@ -123,12 +123,12 @@ async function growth(fleet: Fleet): Promise<() => Promise<Grown>> {
   };
 }
 
-export async function clusterCpu(stage: ClusterStage, quick: boolean): Promise<Told> {
-  const told: Told[] = [];
-  for (const kind of KINDS) told.push(await measureKind(stage, kind, quick ? QUICK : FULL));
-  const rows = told.map((one) => one.rows);
+export async function clusterCpu(stage: ClusterStage, quick: boolean): Promise<ClusterRows> {
+  const parts: ClusterRows[] = [];
+  for (const kind of KINDS) parts.push(await measureKind(stage, kind, quick ? QUICK : FULL));
+  const rows = parts.map((one) => one.rows);
   return {
     rows: [...rows.map(([cpu]) => cpu!), ...rows.map(([, speed]) => speed!)],
-    notes: told.flatMap((one) => one.notes),
+    notes: parts.flatMap((one) => one.notes),
   };
 }

@@ -5,7 +5,7 @@
 import type { ClusterStage } from "./cluster-stage.ts";
 import { ownerOf } from "./cluster-table.ts";
 import { median } from "./figures.ts";
-import type { Told } from "./measure.ts";
+import type { ClusterRows } from "./measure.ts";
 
 const HOPS = 2;
 /** Which node is asked. */
@@ -17,7 +17,10 @@ const WARM_UP = 40;
 
 const ms = (value: number): string => `${value.toFixed(2)} ms`;
 
-export async function clusterHop({ cluster, load, table }: ClusterStage, quick: boolean): Promise<Told> {
+export async function clusterHop(
+  { cluster, load, table }: ClusterStage,
+  quick: boolean,
+): Promise<ClusterRows> {
   const before = await table();
   const isOwn = (nth: number) => ownerOf(before, cluster.accounts[nth]!) === ASKED;
   const all = cluster.accounts.map((_, nth) => nth);

@@ -130,9 +130,12 @@ interface Checked {
   readonly admin: Administration;
 }
 
+/** Neither the machine nor the environment has a server that a cluster needs. */
+export class MissingServerError extends Error {}
+
 function needed<T>(server: T | null): T {
   if (server !== null) return server;
-  throw new Error(
+  throw new MissingServerError(
     "a cluster needs nats-server and mongod in PATH, or NATS_TEST_URL and MONGODB_TEST_URL, or Go, Java and Maven",
   );
 }

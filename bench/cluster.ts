@@ -7,14 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { WrongResult } from "./books.ts";
-import { clusterCpu } from "./cluster-cpu.ts";
-import { clusterHop } from "./cluster-hop.ts";
+import { CLUSTER_ACCOUNTS, measureCluster } from "./cluster-measure.ts";
 import { type Fleet, onCluster } from "./cluster-stage.ts";
 import { CONCURRENCY } from "./cpu.ts";
 import { askedIn, isProfileKind, PROFILE_KINDS, type ProfileKind, tell, watch, watching } from "./profile.ts";
 import { machine, table } from "./table.ts";
 
-const ACCOUNTS = 50;
 const PROFILES = PROFILE_KINDS.filter(
   (kind) => askedIn(kind).style === "chat" && askedIn(kind).keys === "chat",
 );
@@ -25,25 +23,10 @@ const USAGE = `npm run bench:cluster -- [--quick] [--profile KIND] [--help]
   --profile KIND  no table, but where the CPU time of the nodes goes under that load: ${PROFILES.join(", ")}`;
 
 async function run(quick: boolean): Promise<void> {
-  const note = (text: string) => console.error(`${text} …`);
-  note("three nodes on NATS, one without, one on SQLite: starting, and sharing the work out");
-  const { told, unhealthy, refused } = await onCluster({ accounts: ACCOUNTS }, async (stage) => {
-    note("CPU per request");
-    const cpu = await clusterCpu(stage, quick);
-    // By now all nodes are warm.
-    note("time added by another node");
-    const hop = await clusterHop(stage, quick);
-    return { told: [cpu, hop], unhealthy: (await stage.table()).unhealthy, refused: stage.refused() };
-  });
-  const rows = told.flatMap((one) => one.rows);
+  const { rows, notes } = await measureCluster(quick);
   console.log(`\n${table(["", "three nodes", "one node", "", "target", "must"], rows)}`);
   console.log(`\n${machine()}${quick ? " A quick run: rough." : ""}\n`);
-  for (const line of told.flatMap((one) => one.notes)) console.log(`- ${line}`);
-  if (refused > 0)
-    console.log(
-      `- ${refused} requests were refused, since the store was slow: this machine was too busy for it`,
-    );
-  console.log(`- counters that must be zero: ${unhealthy.length === 0 ? "all are" : unhealthy.join(", ")}`);
+  for (const line of notes) console.log(`- ${line}`);
 }
 
 async function profile(kind: ProfileKind): Promise<void> {
@@ -51,7 +34,7 @@ async function profile(kind: ProfileKind): Promise<void> {
   const of = (node: string) => join(directory, node);
   try {
     const watched = await onCluster(
-      { accounts: ACCOUNTS, flagsOf: (node) => watching(of(node)) },
+      { accounts: CLUSTER_ACCOUNTS, flagsOf: (node) => watching(of(node)) },
       async (stage) => {
         const load = ({ nodes, targets }: Fleet) =>
           watch(nodes, (ms) =>

@@ -27,7 +27,7 @@ export interface Measure {
 }
 
 /** The result of a measure of a cluster: rows of a table of its own, and notes with details. */
-export interface Told {
+export interface ClusterRows {
   /** Cells: what, the cluster, one node, how they compare, the target, what a release has to meet. */
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly string[];
