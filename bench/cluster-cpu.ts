@@ -22,7 +22,7 @@ const TARGET = "≤ 1.5";
 const MUST = "≤ 1.8";
 
 interface Times {
-  /** Requests that each node has met before it is measured, as many in three as alone. */
+  /** Requests that all nodes together answer before they are measured; as many for three as for one. */
   readonly warmUp: number;
   readonly rounds: number;
   readonly ms: number;
@@ -31,14 +31,14 @@ interface Times {
 const FULL: Times = { warmUp: 1_500, rounds: 6, ms: 3_000 };
 const QUICK: Times = { warmUp: 700, rounds: 3, ms: 1_000 };
 
-/** Who serves the nodes, by program: told, not counted. A shell watches mongod. */
+/** The servers that the nodes use, by program. Notes state their CPU time; ratios leave it out. A shell watches mongod. */
 const BESIDES = [
   { name: "NATS", programs: ["nats-server"] },
   { name: "the database", programs: ["java", "sh"] },
 ] as const;
 
 interface Round extends Spent {
-  /** Of each of BESIDES, µs a request; zero for one that this process has not started. */
+  /** CPU time of each of BESIDES, µs a request; zero for a server that this process has not started. */
   readonly besidesUs: readonly number[];
 }
 
@@ -114,7 +114,7 @@ type Grown = (counter: string) => number;
 
 const batching = (grown: Grown): string => (grown("events") / grown("commits")).toFixed(1);
 
-/** Answers by how much each counter has grown from now on. */
+/** Returns a function that reads by how much each counter has grown since then. */
 async function growth(fleet: Fleet): Promise<() => Promise<Grown>> {
   const before = await fleet.counters();
   return async () => {

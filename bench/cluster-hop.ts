@@ -1,6 +1,6 @@
-// What it adds to a request that its account is another node's: one request under way, always to the same node, with keys of
-// accounts that it owns and of accounts that others own in turn. Before the call the account is asked to admit it, and
-// afterwards to charge it: two hops, one after the other.
+// What a request takes longer when another node owns its account: one request in flight, always to the same node, in turn with
+// keys of its own accounts and of those of other nodes. The account is asked to admit the request before the call and to
+// charge it afterwards, which makes two hops.
 
 import type { ClusterStage } from "./cluster-stage.ts";
 import { ownerOf } from "./cluster-table.ts";
@@ -8,9 +8,9 @@ import { median } from "./figures.ts";
 import type { ClusterRows } from "./measure.ts";
 
 const HOPS = 2;
-/** Which node is asked. */
+/** The index of the node that is asked. */
 const ASKED = 0;
-/** Accounts of either kind, at most. */
+/** The most accounts of either kind. */
 const ACCOUNTS = 8;
 /** Requests of each account that only warm up. */
 const WARM_UP = 40;

@@ -16,7 +16,7 @@ import type { Target } from "./load.ts";
 import type { Process } from "./process.ts";
 import { factsOf, serve, startUpstream } from "./serve.ts";
 
-/** One way to run the service: in as many processes as it takes. */
+/** One way to run the service, in one process or more. */
 export interface Fleet {
   readonly name: string;
   readonly nodes: readonly Process[];
@@ -32,9 +32,9 @@ export interface ClusterStage {
   readonly single: Fleet;
   /** For orientation. */
   readonly sqlite: Fleet;
-  /** What is refused because the store is slow is no wrong answer here. */
+  /** A refusal because the store is slow is no wrong answer here. */
   readonly load: Books["load"];
-  /** How many were. */
+  /** How many requests were refused so. */
   refused(): number;
   /** Which node of the cluster owns which shard by now. */
   table(): Promise<ShardTable>;
@@ -45,7 +45,7 @@ const NODES = ["bench-1", "bench-2", "bench-3"];
 const DATABASE_HEAP = "4g";
 const SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"];
 
-/** `flagsOf`: flags of Bun for a node, by its name; those that stand alone are called as their fleet. */
+/** `flagsOf` gives flags of Bun for a node by its name. A node that is alone in its fleet is named like it. */
 export async function onCluster<T>(
   options: { readonly accounts: number; readonly flagsOf?: (node: string) => readonly string[] },
   measure: (stage: ClusterStage) => Promise<T>,
@@ -53,7 +53,7 @@ export async function onCluster<T>(
   const directory = mkdtempSync(join(tmpdir(), "arborgate-bench-cluster-"));
   const rootKey = `sk-${randomBytes(24).toString("hex")}`;
   const secretsKey = randomBytes(32).toString("base64");
-  /** What ends them, the last first. */
+  /** Functions that end them; the last one runs first. */
   const ends: (() => Promise<unknown>)[] = [() => removed(directory)];
   try {
     const mongo = needed(await startMongo(DATABASE_HEAP));
@@ -79,7 +79,7 @@ export async function onCluster<T>(
     const fleet = async (name: string, starting: readonly Promise<Process>[]): Promise<Fleet & Checked> => {
       const outcomes = await Promise.allSettled(starting);
       const nodes = outcomes.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-      // At the same time: who leaves looks for somebody to take its work.
+      // All at the same time, because a node that leaves looks for another to take its work.
       ends.push(() => Promise.all(nodes.map((one) => one.stop())));
       for (const one of outcomes) if (one.status === "rejected") throw one.reason;
       const admins = nodes.map(({ url }) =>
@@ -126,7 +126,7 @@ export async function onCluster<T>(
 }
 
 interface Checked {
-  /** By another node than the one that made the accounts, where there is one. */
+  /** Asks another node than the one that made the accounts, where there is one. */
   readonly admin: Administration;
 }
 

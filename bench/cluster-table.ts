@@ -1,4 +1,4 @@
-// Who owns what in the cluster that is measured, as its nodes tell Root; and whether they have done with sharing it out.
+// Which node of the measured cluster owns which shard, as /x-cluster reports it, and whether all shards have settled.
 
 import { SHARDS, shardOf } from "../src/runtime/shards.ts";
 import type { BenchAccount } from "./accounts.ts";
@@ -37,9 +37,9 @@ export const ownerOf = ({ owners }: ShardTable, { id }: BenchAccount): number =>
 const LOOK_MS = 250;
 /** Longer than between two moves. */
 const QUIET_MS = 2_500;
-const SETTLE_MOST_MS = 90_000;
+const SETTLE_MS_MAX = 90_000;
 /** Loads differ by less than this when nothing more is moved for balance. */
-const SPAN_MOST = Math.ceil(SHARDS / 16);
+const SPAN_MAX = Math.ceil(SHARDS / 16);
 
 /** Resolves when every node owns its part and nothing has moved for a while. */
 export async function settled(table: () => Promise<ShardTable>): Promise<void> {
@@ -52,12 +52,12 @@ export async function settled(table: () => Promise<ShardTable>): Promise<void> {
     if (owners.join() !== seen) since = now;
     seen = owners.join();
     if (isBalanced(owners) && now - since >= QUIET_MS) return;
-    if (now - startedAt > SETTLE_MOST_MS) throw new Error("the nodes did not come to share the work evenly");
+    if (now - startedAt > SETTLE_MS_MAX) throw new Error("the nodes did not come to share the work evenly");
     await Bun.sleep(LOOK_MS);
   }
 }
 
 function isBalanced(owners: readonly number[]): boolean {
   const loads = [0, 1, 2].map((node) => owners.filter((owner) => owner === node).length);
-  return !owners.includes(-1) && Math.max(...loads) - Math.min(...loads) <= SPAN_MOST;
+  return !owners.includes(-1) && Math.max(...loads) - Math.min(...loads) <= SPAN_MAX;
 }

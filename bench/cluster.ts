@@ -10,7 +10,15 @@ import { WrongResult } from "./books.ts";
 import { CLUSTER_ACCOUNTS, measureCluster } from "./cluster-measure.ts";
 import { type Fleet, onCluster } from "./cluster-stage.ts";
 import { CONCURRENCY } from "./cpu.ts";
-import { askedIn, isProfileKind, PROFILE_KINDS, type ProfileKind, tell, watch, watching } from "./profile.ts";
+import {
+  askedIn,
+  isProfileKind,
+  PROFILE_KINDS,
+  type ProfileKind,
+  printProfile,
+  watch,
+  watching,
+} from "./profile.ts";
 import { machine, table } from "./table.ts";
 
 const PROFILES = PROFILE_KINDS.filter(
@@ -51,7 +59,7 @@ async function profile(kind: ProfileKind): Promise<void> {
     );
     for (const [node, spent] of Object.entries(watched)) {
       console.log(`\n== ${node === "single" ? "one node" : `three nodes; part and place by ${node}`}`);
-      tell(spent, of(node));
+      printProfile(spent, of(node));
     }
   } finally {
     rmSync(directory, { recursive: true });

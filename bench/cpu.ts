@@ -61,7 +61,7 @@ async function measureKind(
   const [service, passThrough] = await inTurns(
     [
       () => spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms),
-      () => spend(stage.load, [stage.passThrough], [stage.yardstick], kind, ms),
+      () => spend(stage.load, [stage.passThrough], [stage.passThroughTarget], kind, ms),
     ],
     rounds,
   );

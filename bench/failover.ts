@@ -1,6 +1,6 @@
-// What it costs to come from a dead key to a sound one, beyond what any proxy pays for the call that failed. Four targets take
-// turns: the service and the pass-through, each once as they are and once with a key before the sound one that gets a 500
-// at once. The difference is the failover; how much more of it the service has than the pass-through is its own.
+// The cost of a failover, beyond what any proxy pays for the call that failed. Four targets take turns: the service and the
+// pass-through, each with working keys, and each with a dead key in front, which gets a 500 at once. The difference is the
+// failover; what the service has more of it than the pass-through is its own.
 
 import { WrongResult } from "./books.ts";
 import { type Spent, spend } from "./cpu.ts";
@@ -22,9 +22,9 @@ async function timeAdded(stage: Stage, requests: number): Promise<Measured> {
     targets: [
       // Never the same server twice in a row: the second request would find it warm.
       { ...stage.serviceFor(1), attempts: 1 },
-      stage.yardstick,
+      stage.passThroughTarget,
       { ...stage.failing.service, attempts: 2 },
-      stage.failing.yardstick,
+      stage.failing.passThrough,
     ],
     ask: ASK,
     concurrency: 1,
@@ -57,7 +57,7 @@ async function timeAdded(stage: Stage, requests: number): Promise<Measured> {
   };
 }
 
-/** What a round cost a server: a request without the dead key, one with it in its way, and how many calls it failed. */
+/** What a round cost a server: a request without the dead key, one with it in front, and how many calls the key failed. */
 interface Round {
   readonly sound: Spent;
   readonly failing: Spent;
@@ -73,7 +73,7 @@ async function roundOf(
   const before = await stage.facts();
   const spent = await failing();
   const failed = (await stage.facts()).refused - before.refused;
-  if (failed === 0) throw new WrongResult("nobody met the dead key");
+  if (failed === 0) throw new WrongResult("no request met the dead key");
   return { sound: without, failing: spent, failed };
 }
 
@@ -87,15 +87,19 @@ function cpuOfFailure(rounds: readonly Round[]): number {
 }
 
 async function cpuPerFailover(stage: Stage, rounds: number, roundMs: number): Promise<Measured> {
-  const { service, passThrough, yardstick, failing } = stage;
+  const { service, passThrough, passThroughTarget, failing } = stage;
   const load = (process: Process, target: Target) => () =>
     spend(stage.load, [process], [target], ASK, roundMs);
   const ours: Round[] = [];
   const theirs: Round[] = [];
   for (let round = 0; round <= rounds; round++) {
     const our = await roundOf(load(service, stage.serviceFor(1)), load(service, failing.service), stage);
-    const their = await roundOf(load(passThrough, yardstick), load(passThrough, failing.yardstick), stage);
-    // The first warms both up.
+    const their = await roundOf(
+      load(passThrough, passThroughTarget),
+      load(passThrough, failing.passThrough),
+      stage,
+    );
+    // The first round warms both up.
     if (round === 0) continue;
     ours.push(our);
     theirs.push(their);

@@ -1,5 +1,5 @@
 // The provider for large bodies, a process of its own: counts what it is sent without keeping it, and answers in a few words.
-// `bun bench/large-upstream.ts` prints the address it serves on; `GET` tells how many bytes came with the last request.
+// `bun bench/large-upstream.ts` prints the address it serves on; `GET` returns how many bytes came with the last request.
 
 const ANSWERS: Readonly<Record<string, object>> = {
   "/v1/chat/completions": {

@@ -21,13 +21,13 @@ const ms = (value: number): string => `${value.toFixed(2)} ms`;
 
 export const latency: Measure = {
   name: "latency",
-  about: "time added at one request under way, whole and until the first word",
+  about: "time added at one request in flight, whole and until the first word",
   run: (quick) =>
     onStage({}, async (stage) => {
       const rows: Row[] = [];
       for (const { what, stream, word, times } of KINDS) {
         const loaded = await stage.load({
-          targets: [stage.serviceFor(1), stage.yardstick],
+          targets: [stage.serviceFor(1), stage.passThroughTarget],
           ask: { stream, word },
           concurrency: 1,
           most: { requests: WARM_UP + (quick ? 1_000 : 4_000) },

@@ -1,6 +1,7 @@
-// The yardstick: the least that a proxy on this runtime can do. It copies a request upstream and the answer back, and
-// knows nothing of keys, money or models; what fails it sends once more under another key. `bun bench/pass-through.ts URL
-// HEADER…` prints the address it serves on: where it sends to, and which headers it copies, the one with the key first.
+// The least that a proxy on this runtime can do, with which the service is compared. It copies a request upstream and the
+// answer back, knows nothing of keys, money or models, and sends what fails once more under another key. `bun
+// bench/pass-through.ts URL HEADER…` prints the address it serves on. URL is where it sends to; the headers are those that
+// it copies, the one with the key first.
 
 const [upstream = "", ...copied] = process.argv.slice(2);
 const spare = { [copied[0]!]: "Bearer sk-spare" };

@@ -1,5 +1,5 @@
 // Where the server's CPU time goes under load: by thread from the kernel's account, and inside the main thread from Bun's
-// sampler (`--cpu-prof`), once by part of the program and once by place. What native code costs is told by who calls it.
+// sampler (`--cpu-prof`), once by part of the program and once by place. The cost of native code is listed under its caller.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,8 +31,8 @@ export const isProfileKind = (name: string): name is ProfileKind => Object.hasOw
 
 const WARM_UP_MS = 6_000;
 const MEASURED_MS = 8_000;
-const PARTS_MOST = 30;
-const PLACES_MOST = 60;
+const PARTS_MAX = 30;
+const PLACES_MAX = 60;
 
 export interface Spent {
   readonly requests: number;
@@ -83,14 +83,14 @@ export async function profile(name: ProfileKind): Promise<void> {
         }),
       ),
     );
-    tell(spent, directory);
+    printProfile(spent, directory);
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
 /** Prints the lists. Of several servers the parts and places are those of the one whose profile is in the directory. */
-export function tell({ requests, fromMs, toMs, threadsUs }: Spent, directory: string): void {
+export function printProfile({ requests, fromMs, toMs, threadsUs }: Spent, directory: string): void {
   const file = readdirSync(directory).find((one) => one.endsWith(".cpuprofile"));
   if (file === undefined) throw new Error("Bun wrote no profile");
   const profile = JSON.parse(readFileSync(join(directory, file), "utf8")) as CpuProfile;
@@ -107,9 +107,9 @@ export function tell({ requests, fromMs, toMs, threadsUs }: Spent, directory: st
     }
   };
   console.log("\nMain thread by part (the sampler sees what waits for the disk as if it ran):");
-  list(byPart, PARTS_MOST);
+  list(byPart, PARTS_MAX);
   console.log("\nMain thread by place (native code under its caller):");
-  list(byPlace, PLACES_MOST);
+  list(byPlace, PLACES_MAX);
 }
 
 const line = (us: number, share: number, what: string): string =>

@@ -34,9 +34,9 @@ export interface Costs {
 }
 
 /** A sample stands for the time since the one before; a longer gap was idleness, for an idle program is not sampled. */
-const SAMPLE_MOST_MS = 2;
+const SAMPLE_MS_MAX = 2;
 
-/** Of what was sampled from one moment to another, wall ms. */
+/** Adds up the samples between two moments, in wall-clock ms. */
 export function costs(profile: CpuProfile, fromMs: number, toMs: number): Costs {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
@@ -50,7 +50,7 @@ export function costs(profile: CpuProfile, fromMs: number, toMs: number): Costs 
     const deltaMs = profile.timeDeltas[i]! / 1000;
     atMs += deltaMs;
     if (atMs < fromMs || atMs > toMs) continue;
-    const ms = Math.min(deltaMs, SAMPLE_MOST_MS);
+    const ms = Math.min(deltaMs, SAMPLE_MS_MAX);
     const leaf = nodes.get(sample)!;
     const natives: string[] = [];
     let node: ProfileNode | undefined = leaf;

@@ -1,5 +1,5 @@
 // Starts the processes that every measure needs: the service as it ships, on a free port of loopback and on a store that
-// its caller names, and the upstream. Everything else it is told by its caller; it owns no directory and stops nothing.
+// its caller names, and the upstream. It owns no directory and stops nothing.
 
 import { join } from "node:path";
 import { type Process, start } from "./process.ts";
@@ -11,11 +11,11 @@ export interface ServeOptions {
   readonly rootKey: string;
   /** 32 bytes in base64; the same in all processes on one store. */
   readonly secretsKey: string;
-  /** More settings. */
+  /** Further settings. */
   readonly env?: Readonly<Record<string, string>>;
   /** Flags of Bun. */
   readonly flags?: readonly string[];
-  /** Where its log goes; shown, if nothing is said. */
+  /** The file of its log. The log is shown when this is null or omitted. */
   readonly logFile?: string | null;
 }
 

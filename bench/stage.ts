@@ -1,5 +1,5 @@
-// What a measure runs on: the upstream, the service on a store of its own, the pass-through, and the load between them.
-// Before it hands them over both answer alike, and afterwards the ledgers must say what clients were answered.
+// What a measure runs on: the upstream, the service on a store of its own, the pass-through, and the load between them. It
+// verifies that both answer alike before the measure, and that the ledgers agree with the answers after it.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,26 +18,26 @@ export interface Stage {
   readonly service: Process;
   readonly passThrough: Process;
   readonly admin: Administration;
-  /** The service with the first N accounts in turn. */
+  /** The service, asked with the first `accounts` accounts in turn. */
   serviceFor(accounts: number): Target;
-  readonly yardstick: Target;
-  /** Both again, with a dead key before the sound one; only with `deadKey`. */
-  readonly failing: { readonly service: Target; readonly yardstick: Target };
+  readonly passThroughTarget: Target;
+  /** Both with a dead key before a working one. Without keys unless `deadKey` is set. */
+  readonly failing: { readonly service: Target; readonly passThrough: Target };
   readonly load: Books["load"];
   facts(): Promise<UpstreamFacts>;
 }
 
 export interface StageOptions {
-  /** What is asked, and what the provider keys speak: chat, if nothing is said. */
+  /** The client's style; chat when it is omitted. */
   readonly style?: StyleName;
-  /** What the provider keys speak where it is not what is asked, so that all is translated. */
+  /** The style of the provider keys; the client's when it is omitted. With another one everything is translated. */
   readonly keys?: StyleName;
   readonly accounts?: number;
-  /** How many Owners the accounts stand below, as many accounts below each: one, if nothing is said. */
+  /** How many Owners the accounts stand below, as many below each; one when it is omitted. */
   readonly owners?: number;
   /** Settings of the service. */
   readonly env?: Readonly<Record<string, string>>;
-  /** An Owner besides whose first key never answers, and never sleeps for it. What the service logs is then not shown. */
+  /** Adds an Owner whose first key always fails and never sleeps. The service's log is then not shown. */
   readonly deadKey?: boolean;
   /** Flags of Bun for the service's process. */
   readonly flags?: readonly string[];
@@ -100,16 +100,17 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
         url: service.url,
         keys: sound.slice(0, count).map(({ key }) => key),
       }),
-      yardstick: { url: passThrough.url, keys: ["sk-none"] },
+      passThroughTarget: { url: passThrough.url, keys: ["sk-none"] },
       failing: {
         service: { url: service.url, keys: failing.map(({ key }) => key) },
-        yardstick: { url: passThrough.url, keys: [DEAD_SECRET] },
+        passThrough: { url: passThrough.url, keys: [DEAD_SECRET] },
       },
       load: books.load,
       facts: () => factsOf(upstream),
     };
     const others = deadKey ? Object.values(stage.failing) : [];
-    if (keys === style) await books.checkSame([stage.yardstick, stage.serviceFor(1), ...others], stage.facts);
+    if (keys === style)
+      await books.checkSame([stage.passThroughTarget, stage.serviceFor(1), ...others], stage.facts);
     const result = await measure(stage);
     await books.checkLedgers(admin, [...sound, ...failing]);
     return result;

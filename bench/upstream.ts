@@ -4,7 +4,7 @@
 //   bench-idle   a stream of one event that does not end
 //   bench-gate=N   no answer before N requests have come
 // A dead secret gets a 500 at once.
-// `GET /facts` tells what has arrived; `bun bench/upstream.ts` prints the address it serves on.
+// `GET /facts` returns what has arrived; `bun bench/upstream.ts` prints the address it serves on.
 
 import { realClock } from "../src/base/clock.ts";
 import { chat } from "../test/provider/chat.ts";
@@ -24,8 +24,8 @@ export interface UpstreamFacts {
   readonly lastBody: string;
 }
 
-/** A gate that never fills opens all the same, so that a failed run ends. */
-const GATE_MOST_MS = 20_000;
+/** A gate that never fills opens after this time, so that a failed run ends. */
+const GATE_MS_MAX = 20_000;
 
 interface Answers {
   readonly whole: Uint8Array;
@@ -77,7 +77,7 @@ function give(exchange: Exchange, bytes: Uint8Array): void {
 
 function hold(exchange: Exchange, answers: Answers, size: number): void {
   gated.push({ exchange, answers });
-  gateTimer ??= setTimeout(openGate, GATE_MOST_MS);
+  gateTimer ??= setTimeout(openGate, GATE_MS_MAX);
   if (gated.length < size) return;
   gateOpened = true;
   openGate();

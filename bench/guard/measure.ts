@@ -66,7 +66,7 @@ async function roundsOf(stage: Stage, kind: GuardKind, wanted: RoundsWanted): Pr
     return loaded;
   };
   const service = { process: stage.service, target: stage.serviceFor(kind.accounts) };
-  const passThrough = { process: stage.passThrough, target: stage.yardstick };
+  const passThrough = { process: stage.passThrough, target: stage.passThroughTarget };
   for (const { target } of [service, passThrough]) {
     const most = { requests: kind.warmUp };
     await load({ targets: [target], ask: kind, concurrency: CONCURRENCY, most, times: "none" });

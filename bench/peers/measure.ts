@@ -40,7 +40,7 @@ interface Effort {
 const FULL: Effort = { rounds: 6, roundMs: 3_000, requests: 2_000, warmUp: 200 };
 const QUICK: Effort = { rounds: 2, roundMs: 1_000, requests: 200, warmUp: 50 };
 
-/** Returns the figures in the order of `running`, whose first is the yardstick. */
+/** Returns the figures in the order of `running`, to whose first one the ratios refer. */
 export async function measurePeers(
   stage: Stage,
   running: readonly Running[],

@@ -36,10 +36,10 @@ const ofThisProject = async (): Promise<Installed> => ({
 const RAW_BUN: Peer = {
   name: "raw Bun",
   does:
-    "20 lines of `Bun.serve` and `fetch` that copy request and answer. No keys, no limits, no record. It is the yardstick: " +
+    "20 lines of `Bun.serve` and `fetch` that copy request and answer. No keys, no limits, no record. The ratios refer to it: " +
     "arborgate runs on the same runtime.",
   install: ofThisProject,
-  start: async (stage) => ({ process: stage.passThrough, target: stage.yardstick }),
+  start: async (stage) => ({ process: stage.passThrough, target: stage.passThroughTarget }),
 };
 
 const NGINX: Peer = {
@@ -116,7 +116,7 @@ const PORTKEY: Peer = {
   },
 };
 
-/** In the order of the page. The first is the yardstick. */
+/** In the order of the page. Ratios refer to the first. */
 export const PEERS: readonly Peer[] = [RAW_BUN, NGINX, ARBORGATE, PORTKEY, LITELLM];
 
 async function started(
