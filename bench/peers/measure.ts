@@ -3,7 +3,7 @@
 
 import { WrongResult } from "../books.ts";
 import { type Spent, spend } from "../cpu.ts";
-import { median, percentile } from "../figures.ts";
+import { median } from "../figures.ts";
 import { type Kind, ONE_BY_ONE, WHOLE } from "../kinds.ts";
 import type { Target } from "../load.ts";
 import { inTurns, ratiosOf } from "../rounds.ts";
@@ -32,13 +32,14 @@ export interface PeerFigures {
 interface Effort {
   readonly rounds: number;
   readonly roundMs: number;
-  /** Requests with one in flight, and how many before them only warm up. */
+  /** Requests of a round with one in flight. They are few, because a stream takes some configurations a tenth of a second. */
   readonly requests: number;
-  readonly warmUp: number;
 }
 
-const FULL: Effort = { rounds: 6, roundMs: 3_000, requests: 2_000, warmUp: 200 };
-const QUICK: Effort = { rounds: 2, roundMs: 1_000, requests: 200, warmUp: 50 };
+const FULL: Effort = { rounds: 6, roundMs: 3_000, requests: 150 };
+const QUICK: Effort = { rounds: 2, roundMs: 1_000, requests: 60 };
+/** Requests of each such round that only warm up. */
+const WARM_UP = 20;
 
 /** Returns the figures in the order of `running`, to whose first one the ratios refer. */
 export async function measurePeers(
@@ -87,17 +88,21 @@ async function addedMs(
   targets: readonly Target[],
   kind: Kind,
   times: "whole" | "first_content",
-  { requests, warmUp }: Effort,
+  { rounds, requests }: Effort,
 ): Promise<number[]> {
   const direct: Target = { url: stage.upstream.url, keys: ["sk-direct"] };
-  const loaded = await stage.load({
-    targets: [direct, ...targets],
-    ask: kind,
-    concurrency: 1,
-    most: { requests: warmUp + requests },
-    times,
-  });
-  const [straight, ...through] = loaded.times.map((all) => percentile(all.slice(warmUp), 0.5));
+  const all: number[][] = [direct, ...targets].map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    const loaded = await stage.load({
+      targets: [direct, ...targets],
+      ask: kind,
+      concurrency: 1,
+      most: { requests: WARM_UP + requests },
+      times,
+    });
+    for (const [nth, some] of loaded.times.entries()) all[nth]!.push(...some.slice(WARM_UP));
+  }
+  const [straight, ...through] = all.map(median);
   return through.map((p50) => p50 - straight!);
 }
 

@@ -3,6 +3,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
 import { freePort } from "../../test/store/tcp.ts";
 import type { Target } from "../load.ts";
 import { type Process, startProgram } from "../process.ts";
@@ -27,10 +28,11 @@ export interface Peer {
 const HOST = "127.0.0.1";
 /** LiteLLM's only key, and what other peers pass on to the provider. */
 const KEY = "sk-bench-peer-0123456789";
-const ofThisProject = async (): Promise<Installed> => ({
+/** Nothing is to be installed for what this repository has. */
+const onBun = (version: string) => async (): Promise<Installed> => ({
   ok: true,
   command: [],
-  version: `on Bun ${Bun.version}`,
+  version: `${version}Bun ${Bun.version}`,
 });
 
 const RAW_BUN: Peer = {
@@ -38,7 +40,7 @@ const RAW_BUN: Peer = {
   does:
     "20 lines of `Bun.serve` and `fetch` that copy request and answer. No keys, no limits, no record. The ratios refer to it: " +
     "arborgate runs on the same runtime.",
-  install: ofThisProject,
+  install: onBun(""),
   start: async (stage) => ({ process: stage.passThrough, target: stage.passThroughTarget }),
 };
 
@@ -65,7 +67,7 @@ const ARBORGATE: Peer = {
     "One process with the embedded store. Each request is checked against its API key, its account's balance and its limits, " +
     "and reserves its worst case; usage is read from the answer, and the charge is on the disk (SQLite, `synchronous=FULL`) " +
     "before the last byte of the answer leaves.",
-  install: ofThisProject,
+  install: onBun(`${manifest.version} on `),
   start: async (stage) => ({ process: stage.service, target: stage.serviceFor(1) }),
 };
 
