@@ -34,7 +34,7 @@ export function sqliteUsageReport(
 
   function* parts(query: UsageReportQuery): Generator<UsageReportPart> {
     const sums = new UsageAggregator();
-    const garbage = new RowGarbage();
+    const garbage = new RowGarbage(sums);
     db.run("BEGIN");
     try {
       addRows(query, sums, garbage);
@@ -147,7 +147,6 @@ function accountFieldValues(
   accounts: readonly number[],
   garbage: RowGarbage,
 ): (account: number) => string {
-  const values = new Map<number, string>();
   const none = JSON.stringify(fields.map(() => ""));
   if (fields.length === 0) return () => none;
   const read = recent(
@@ -155,13 +154,25 @@ function accountFieldValues(
      FROM accounts WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`,
   );
   const ids = Float64Array.from(accounts).sort();
-  for (let i = 0; i < ids.length; i += DOCUMENTS) {
-    const some = JSON.stringify([...ids.subarray(i, i + DOCUMENTS)]);
+  const texts = Array<string>(ids.length).fill(none);
+  for (let from = 0; from < ids.length; from += DOCUMENTS) {
+    const some = JSON.stringify([...ids.subarray(from, from + DOCUMENTS)]);
     const rows: unknown[][] = read.values(...fields, some);
-    for (const [id, found] of rows) values.set(accountOf(id), String(found));
+    for (const [id, found] of rows) texts[placeIn(ids, accountOf(id))] = String(found);
     garbage.add(rows.length, FIELDS_ROW_BYTES);
   }
-  return (account) => values.get(account) ?? none;
+  return (account) => texts[placeIn(ids, account)]!;
+}
+
+/** Where a number is in an ascending list that has it. */
+function placeIn(ascending: Float64Array, value: number): number {
+  let [low, high] = [0, ascending.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function textOf(value: unknown): string {
@@ -175,7 +186,9 @@ function accountOf(value: unknown): number {
 }
 
 /** Bytes between two collections, each of which takes the reading thread some milliseconds. */
-const GARBAGE_BYTES_MAX = 12_000_000;
+const GARBAGE_BYTES_MIN = 8_000_000;
+/** More where more is kept: a collection walks all of it. */
+const GARBAGE_BYTES_PER_ACCOUNT = 80;
 
 /**
  * Collects what reading many rows leaves behind. Alone, the collector lets it grow to the size of what is
@@ -184,10 +197,13 @@ const GARBAGE_BYTES_MAX = 12_000_000;
 class RowGarbage {
   #bytes = 0;
 
+  constructor(private readonly sums: UsageAggregator) {}
+
   /** Counts rows that are no longer used, of about so many bytes each. */
   add(rows: number, rowBytes: number): void {
     this.#bytes += rows * rowBytes;
-    if (this.#bytes < GARBAGE_BYTES_MAX) return;
+    const kept = this.sums.accountIds().length;
+    if (this.#bytes < Math.max(GARBAGE_BYTES_MIN, kept * GARBAGE_BYTES_PER_ACCOUNT)) return;
     this.#bytes = 0;
     Bun.gc(true);
   }

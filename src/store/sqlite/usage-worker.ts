@@ -10,6 +10,8 @@ import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-wor
 
 declare const self: Worker;
 
+/** After so many parts, what a query kept is worth a collection: an idle thread would hold it until the next one. */
+const LARGE_PARTS = 40;
 /** Rows per part, which the receiver processes in a millisecond or two. */
 const PART_ROWS = 1_000;
 
@@ -22,6 +24,8 @@ interface Reader {
 let reader: Reader | null = null;
 /** The parts that were not sent yet. Nothing is kept between queries, or of a query that was aborted. */
 let parts: Iterator<RowsPart> | null = null;
+/** How many parts of the query were sent. */
+let sent = 0;
 
 /** Sums read rows in the order of an index, once: a larger cache would only be memory. */
 const CACHE_KB = 4_000;
@@ -47,14 +51,18 @@ function answer(request: UsageWorkerRequest): UsageWorkerReply {
   }
   if (!("next" in request)) {
     reader ??= readerAt(request.path);
+    sent = 0;
     parts =
       "query" in request
         ? totalsParts(reader, request.query)
         : reader.report(request.report)[Symbol.iterator]();
   }
   const { value } = parts?.next() ?? { value: undefined };
-  if (value === undefined) parts = null;
-  return { part: value ?? null };
+  sent++;
+  if (value !== undefined) return { part: value };
+  parts = null;
+  if (sent > LARGE_PARTS) setImmediate(() => Bun.gc(true));
+  return { part: null };
 }
 
 self.onmessage = ({ data }: MessageEvent<UsageWorkerRequest>) => {
