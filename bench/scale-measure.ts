@@ -14,13 +14,22 @@ export interface Figures {
   readonly fillMs: number;
   readonly startMs: number;
   readonly rssIdle: number;
+  /** Before the first bill, and the most while bills are made. */
+  readonly rssQuiet: number;
+  readonly rssBills: number;
   readonly rssAfter: number;
   readonly pages: Readonly<Record<string, number>>;
   readonly activationMs: number;
-  readonly billMs: number;
-  readonly billBytes: number;
+  readonly bill: Bill;
   readonly quiet: Slowness;
   readonly besideBills: Slowness;
+}
+
+/** Of one bill: until its first byte, until its last. */
+interface Bill {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly bytes: number;
 }
 
 /** Of somebody else's requests. */
@@ -45,19 +54,25 @@ export async function measured(stage: ScaleStage, note: (text: string) => void):
   note("activations");
   const activationMs = await activations(stage);
   note("bills");
-  await bill(stage);
   const quiet = await probing(service.url, stage.otherKey, () => Bun.sleep(QUIET_MS));
+  const rssQuiet = service.rssBytes();
+  service.forgetPeak();
+  await billed(stage);
   const beside = await probing(service.url, stage.otherKey, async () => {
-    const bills: { readonly ms: number; readonly bytes: number }[] = [];
+    const bills: Bill[] = [];
     const until = performance.now() + BILLS_LEAST_MS;
-    while (bills.length < BILLS || performance.now() < until) bills.push(await bill(stage));
+    while (bills.length < BILLS || performance.now() < until) bills.push(await billed(stage));
     return bills;
   });
   if (filled.ids.length === 0) throw new WrongResult("a store without accounts");
   return {
-    ...{ fillMs, startMs, rssIdle, rssAfter: service.rssBytes(), pages, activationMs },
-    billMs: median(beside.result.map(({ ms }) => ms)),
-    billBytes: beside.result[0]!.bytes,
+    ...{ fillMs, startMs, pages, activationMs },
+    ...{ rssIdle, rssQuiet, rssBills: service.peakBytes(), rssAfter: service.rssBytes() },
+    bill: {
+      firstMs: median(beside.result.map(({ firstMs }) => firstMs)),
+      lastMs: median(beside.result.map(({ lastMs }) => lastMs)),
+      bytes: beside.result[0]!.bytes,
+    },
     quiet: slowness(quiet.probed),
     besideBills: slowness(beside.probed),
   };
@@ -70,28 +85,61 @@ const tail = (samples: readonly number[]) => ({
   max: Math.max(...samples),
 });
 
-/** The first, the middle and the last page of each list, for the Owner. */
+/** A list that the Owner reads by pages, and what it must say of itself. */
+interface Listed {
+  readonly path: string;
+  /** Rows that the store was filled with; the service itself may have written a few more. */
+  readonly least: number;
+  /** Its rows and total as an answer has them. */
+  readonly read: (answer: { readonly response: Response; readonly text: string }) => {
+    readonly rows: number;
+    readonly total: number;
+  };
+}
+
+const accountList = (path: string, least: number): Listed => ({
+  ...{ path, least },
+  read: ({ response, text }) => ({
+    rows: (JSON.parse(text) as unknown[]).length,
+    total: Number(response.headers.get("x-total-count")),
+  }),
+});
+
+const lineList = (path: string, least: number, name: "lines" | "logs"): Listed => ({
+  ...{ path, least },
+  read: ({ text }) => {
+    const said = JSON.parse(text) as { readonly total: number } & Record<typeof name, readonly unknown[]>;
+    return { rows: said[name].length, total: said.total };
+  },
+});
+
+/** The first, the middle and the last page of each list, for the Owner. The first page is asked once before. */
 async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, number>>> {
   const { filled } = stage;
   const lists = [
-    ["/x-users", filled.children],
-    ["/x-dna", filled.ids.length],
-  ] as const;
+    accountList("/x-users", filled.children),
+    accountList("/x-dna", filled.ids.length),
+    lineList("/dashboard/ledger", filled.ledgerLines, "lines"),
+    lineList("/dashboard/logs", filled.logLines, "logs"),
+  ];
   const pages: Record<string, number> = {};
-  for (const [path, total] of lists) {
+  for (const { path, least, read } of lists) {
+    const pageOf = (page: number) => get(stage, `${path}?page=${page}&size=${PAGE_SIZE}`);
+    const before = await pageOf(1);
+    const { total } = read(before);
+    pages[`${path}, first time`] = before.ms;
     const last = Math.ceil(total / PAGE_SIZE);
     const places = [["first", 1] as const, ["middle", Math.ceil(last / 2)] as const, ["last", last] as const];
     for (const [place, page] of places) {
       const samples: number[] = [];
       for (let nth = 0; nth < PAGES; nth++) {
-        const { response, text, ms } = await get(stage, `${path}?page=${page}&size=${PAGE_SIZE}`);
-        const rows = JSON.parse(text) as { readonly ID: AccountId }[];
+        const answer = await pageOf(page);
+        const said = read(answer);
         const due = Math.min(PAGE_SIZE, total - (page - 1) * PAGE_SIZE);
-        const said = Number(response.headers.get("x-total-count"));
-        if (rows.length !== due || said !== total) {
-          throw new WrongResult(`${path}: ${rows.length} rows of ${said}, not ${due} of ${total}`);
+        if (said.rows !== due || said.total !== total || total < least) {
+          throw new WrongResult(`${path}: ${said.rows} rows of ${said.total}, not ${due} of ${total}`);
         }
-        samples.push(ms);
+        samples.push(answer.ms);
       }
       pages[`${path}, ${place} page`] = median(samples);
     }
@@ -113,9 +161,9 @@ async function activations(stage: ScaleStage): Promise<number> {
   return median(samples);
 }
 
-async function bill(stage: ScaleStage): Promise<{ readonly ms: number; readonly bytes: number }> {
+async function billed(stage: ScaleStage): Promise<Bill> {
   const { used, ids } = stage.filled;
-  const { text, ms } = await get(stage, "/x-bill?days=30");
+  const { text, firstMs, ms: lastMs } = await get(stage, "/x-bill?days=30");
   const said = JSON.parse(text) as Billed;
   const cost = Number(exactUsd(used.cost));
   if (said.total_requests !== used.requests || said.total_credit_used !== cost) {
@@ -127,7 +175,7 @@ async function bill(stage: ScaleStage): Promise<{ readonly ms: number; readonly 
   if (said.usage_users.length !== ids.length || requests !== used.requests) {
     throw new WrongResult(`${said.usage_users.length} accounts with ${requests} requests in the bill`);
   }
-  return { ms, bytes: text.length };
+  return { firstMs, lastMs, bytes: text.length };
 }
 
 interface Billed {
@@ -136,11 +184,18 @@ interface Billed {
   readonly usage_users: readonly { readonly total_requests: number }[];
 }
 
+/** Asks and reads to the end. `firstMs` is when the first bytes of the body came, `ms` when the last did. */
 async function get(stage: ScaleStage, path: string, key = stage.ownerKey) {
   const began = performance.now();
   const response = await fetch(stage.service.url + path, { headers: { authorization: `Bearer ${key}` } });
-  const text = await response.text();
+  const pieces: Uint8Array[] = [];
+  let firstMs: number | null = null;
+  for await (const piece of response.body!) {
+    firstMs ??= performance.now() - began;
+    pieces.push(piece);
+  }
   const ms = performance.now() - began;
+  const text = Buffer.concat(pieces).toString();
   if (!response.ok) throw new WrongResult(`${path}: ${response.status} ${text}`);
-  return { response, text, ms };
+  return { response, text, firstMs: firstMs ?? ms, ms };
 }

@@ -23,12 +23,15 @@ import { type Life, lifeOf } from "./scale-life.ts";
 
 /** One in a hundred accounts has accounts below itself: half of all. */
 const TEAM = 50;
-const CREDIT = toNano(20_000_000_000);
+const CREDIT = toNano(2_000_000_000);
 /** What the Owner needs for so many accounts, in US dollars. */
-export const creditFor = (accounts: number): number => (accounts + 1_000) * 40;
+export const creditFor = (accounts: number): number => (accounts + 1_000) * 4;
 
 export interface Filled {
   readonly used: Used;
+  /** Lines of the Owner's ledger, and of the operation log: one for each account. */
+  readonly ledgerLines: number;
+  readonly logLines: number;
   /** Of them and of nobody else: the Owner's children. */
   readonly children: number;
   readonly ids: readonly AccountId[];
@@ -81,8 +84,10 @@ export async function fill(
     await spend(life, id);
   }
   await writer.commit(owner.cut());
-  await writer.save(owner.save());
+  const { snapshot, documents } = owner.save();
+  await writer.save({ snapshot, documents });
   await writer.end();
+  await logged(store, plan.owner, all, bornAt);
 
   async function spend(life: Life, id: AccountId): Promise<void> {
     for (const { at, charges } of chargesOf(id, each, bornAt, used)) {
@@ -98,7 +103,21 @@ export async function fill(
   await placement.advance(bornAt + DAYS * DAY_MS);
   await store.close();
   claim(path, all, bornAt);
-  return { used, children: half, ids: all };
+  return { used, children: half, ids: all, ledgerLines: snapshot.linesTo, logLines: all.length };
+}
+
+/** A line of the operation log for each account, as the Owner would have left it: one a second. */
+async function logged(store: Store, owner: AccountId, ids: readonly AccountId[], at: number): Promise<void> {
+  const first = await store.reserveIds("log", ids.length);
+  const lines = ids.map((id, nth) => ({
+    ...{ id: first + nth, at: at + nth * 1_000, action: "add_user", operator: owner, target: id },
+    ...{ targetType: "user", targetDna: `${branchOf(owner)}${id}.`, status: "success" },
+    ...{ details: "", ip: "127.0.0.1" },
+  }));
+  for (let from = 0; from < lines.length; from += PER_TRANSACTION) {
+    const some = lines.slice(from, from + PER_TRANSACTION);
+    await store.putRecords(some.map((body) => ({ table: "logs", id: String(body.id), body })));
+  }
 }
 
 /** The parent gives, the newborn takes, the parent knows. */
@@ -133,8 +152,8 @@ function claim(path: string, ids: readonly AccountId[], at: number): void {
 }
 
 const PER_TRANSACTION = 5_000;
-const COMMITS_AT_ONCE = 2_048;
-const DOCUMENTS_AT_ONCE = 4_000;
+const COMMITS_AT_ONCE = 512;
+const DOCUMENTS_AT_ONCE = 1_000;
 
 /** Gathers what is stored, so that a transaction holds many. Saves wait for the commits that they cover. */
 function bulk(store: Store) {

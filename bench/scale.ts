@@ -75,13 +75,18 @@ const tail = ({ p99, max }: { readonly p99: number; readonly max: number }): str
 /** What each row says of a size. */
 const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["Activation of a cold account", ({ activationMs }) => ms(activationMs)],
-  ["`/x-bill?days=30` of all, whole answer", ({ billMs, billBytes }) => `${ms(billMs)} (${mb(billBytes)})`],
+  ["`/x-bill?days=30` of all, first byte", ({ bill }) => ms(bill.firstMs)],
+  ["… last byte", ({ bill }) => `${ms(bill.lastMs)} (${mb(bill.bytes)})`],
   ["Another's status: p99, max", ({ quiet }) => tail(quiet.status)],
   ["… while bills are made", ({ besideBills }) => tail(besideBills.status)],
   ["Another's chat request: p99, max", ({ quiet }) => tail(quiet.chat)],
   ["… while bills are made", ({ besideBills }) => tail(besideBills.chat)],
   ["Start", ({ startMs }) => ms(startMs)],
-  ["Memory at the start, at the end", ({ rssIdle, rssAfter }) => `${megabytes(rssIdle)}, ${mb(rssAfter)}`],
+  [
+    "Memory at the start, before bills, most during bills, at the end",
+    ({ rssIdle, rssQuiet, rssBills, rssAfter }) =>
+      `${megabytes(rssIdle)}, ${megabytes(rssQuiet)}, ${megabytes(rssBills)}, ${mb(rssAfter)}`,
+  ],
 ];
 
 function table(sizes: readonly number[], columns: readonly Figures[]): string {
