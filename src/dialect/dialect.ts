@@ -161,8 +161,11 @@ export interface StreamListener {
    * following calls of `repeated` refer to this event.
    */
   event(event: Json, type: string, pattern: boolean): void;
-  /** Receives an event that equals the last pattern except for its string. */
-  repeated(text: string): void;
+  /**
+   * Receives events that equal the last pattern except for their strings, which are not empty and have no character that
+   * JSON escapes.
+   */
+  repeated(texts: readonly string[]): void;
 }
 
 /** How the client wants a stream. */

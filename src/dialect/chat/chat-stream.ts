@@ -68,7 +68,7 @@ class ChatStream extends EventStream {
     if (text === null) return this.read("", data, false);
     this.#chunks++;
     this.generated.add(text);
-    this.#listener?.repeated(text);
+    this.#listener?.repeated([text]);
     return this.#insertsFingerprint
       ? { kind: "pass", bytes: frame("", this.#withFingerprint(data)), content: true }
       : PASS_CONTENT_EVENT;
@@ -80,7 +80,7 @@ class ChatStream extends EventStream {
     const { texts, joined, end } = run;
     this.#chunks += texts.length;
     this.generated.add(joined);
-    if (this.#listener !== undefined) for (const one of texts) this.#listener.repeated(one);
+    this.#listener?.repeated(texts);
     return { step: this.#insertsFingerprint ? this.#runWithFingerprint(texts) : PASS_CONTENT_EVENT, end };
   }
 

@@ -57,7 +57,7 @@ class MessagesStream extends EventStream {
     const text = name === DELTA ? this.#fastPath.read(data) : null;
     if (text === null) return this.read(name, data, false, null);
     this.generated.add(text);
-    this.#listener?.repeated(text);
+    this.#listener?.repeated([text]);
     return PASS_CONTENT_EVENT;
   }
 
@@ -65,7 +65,7 @@ class MessagesStream extends EventStream {
     const run = this.ended === null ? this.#fastPath.run(text, from) : null;
     if (run === null) return null;
     this.generated.add(run.joined);
-    if (this.#listener !== undefined) for (const one of run.texts) this.#listener.repeated(one);
+    this.#listener?.repeated(run.texts);
     return { step: PASS_CONTENT_EVENT, end: run.end };
   }
 

@@ -17,6 +17,12 @@ const DELTAS = {
 
 const AFTER_DELTA = "}}\n\n";
 
+/** Returns events that differ in one string only; the strings must have no character that JSON escapes. */
+export const plainEvents = (before: string, texts: readonly string[], after: string): string =>
+  texts.length === 1
+    ? `${before}"${texts[0]}"${after}`
+    : `${before}"${texts.join(`"${after}${before}"`)}"${after}`;
+
 /** Writes the content blocks of one stream. */
 export class ContentBlocks {
   readonly #context: AnswerContext;
@@ -38,6 +44,12 @@ export class ContentBlocks {
   text(kind: SayingKind, text: string): void {
     if (this.#open !== kind) this.#begin(kind, sayingBlock(kind, ""));
     this.#delta(text);
+  }
+
+  /** Does the same for texts of one event each, which have no character that JSON escapes. */
+  plainTexts(kind: SayingKind, texts: readonly string[]): void {
+    if (this.#open !== kind) this.#begin(kind, sayingBlock(kind, ""));
+    this.#sink.content(plainEvents(this.#beforeDelta, texts, AFTER_DELTA));
   }
 
   /** Opens the block of a call, to which `input` then appends. */

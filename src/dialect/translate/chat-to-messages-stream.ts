@@ -71,8 +71,10 @@ class MessagesRewriter implements Rewriter {
     if (choices.length === 0 && isObject(chunk.usage) && this.#finishReason !== null) this.finished = true;
   }
 
-  repeated(text: string): void {
-    if (this.#writesPattern) this.#writeText("text", text);
+  repeated(texts: readonly string[]): void {
+    if (!this.#writesPattern) return;
+    if (this.#writing === null) this.#blocks.plainTexts("text", texts);
+    else this.#queue.text("text", texts.join(""));
   }
 
   close(usage: unknown, chars: number): void {

@@ -14,6 +14,7 @@ import { CHAT_DONE } from "../chat/chat-stream.ts";
 import type { StreamOptions } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
 import { createMessagesStream } from "../messages/messages-stream.ts";
+import { plainEvents } from "./block-writer.ts";
 import { callHead, completionHead } from "./messages-to-chat-answer.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
 import { argumentsOf } from "./tool-arguments.ts";
@@ -97,8 +98,9 @@ class ChatRewriter implements Rewriter {
     }
   }
 
-  repeated(text: string): void {
-    if (this.#patternField !== null) this.#writeText(this.#patternField, text);
+  repeated(texts: readonly string[]): void {
+    if (this.#patternField === null) return;
+    this.#sink.content(plainEvents(this.#beforeText[this.#patternField], texts, this.#afterText));
   }
 
   close(usage: unknown, chars: number): void {

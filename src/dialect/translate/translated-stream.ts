@@ -111,8 +111,8 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
     if (this.#ended === null) this.#rewriter.event(event, type, pattern);
   }
 
-  repeated(text: string): void {
-    if (this.#ended === null) this.#rewriter.repeated(text);
+  repeated(texts: readonly string[]): void {
+    if (this.#ended === null) this.#rewriter.repeated(texts);
   }
 
   /** Receives a text from the rewriter. */
