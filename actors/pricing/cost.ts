@@ -118,9 +118,8 @@ class AccountSheet {
     this.divisor = divisor <= Number.MAX_SAFE_INTEGER / 2 ? divisor : 0;
   }
 
-  /** Whether this is the sheet at the multipliers of an account. */
-  isFor(rates: number, factor: number): boolean {
-    return this.multipliers.rates === rates && this.multipliers.factor === factor;
+  get factor(): number {
+    return this.multipliers.factor;
   }
 
   /** Returns the cost of a usage, rounded. */
@@ -193,24 +192,52 @@ const timesOf = (count: number, weight: number): number => (count === 0 || weigh
 
 /** Numbers of charges that are kept per account sheet. Few counts occur together. */
 const NUMBERS_MAX = 64;
-/** Accounts with other multipliers that are kept per sheet. */
-const ACCOUNT_SHEETS_MAX = 16;
+/** Pairs of Rates and Factor that are kept per sheet. Owners choose them, so there is no end of them. */
+const ACCOUNT_SHEETS_MAX = 256;
 
-const accountSheets = new WeakMap<Sheet, AccountSheet[]>();
+/** The sheets at the multipliers of accounts that were made from a sheet. */
+class AccountSheets {
+  /** By Rates, of which accounts have many; Factor has few values. */
+  private readonly byRates = new Map<number, AccountSheet[]>();
+  private size = 0;
+
+  constructor(
+    private readonly priced: Priced,
+    private readonly sheet: Sheet,
+  ) {}
+
+  at(terms: ChargeTerms): AccountSheet {
+    const { rates, factor } = terms;
+    const known = this.byRates.get(rates);
+    if (known !== undefined) {
+      for (let i = 0; i < known.length; i++) if (known[i]!.factor === factor) return known[i]!;
+    }
+    return this.made(terms);
+  }
+
+  private made(terms: ChargeTerms): AccountSheet {
+    const made = new AccountSheet(this.priced, this.sheet, terms);
+    if (this.size++ >= ACCOUNT_SHEETS_MAX) {
+      this.byRates.clear();
+      this.size = 1;
+    }
+    const known = this.byRates.get(terms.rates);
+    if (known === undefined) this.byRates.set(terms.rates, [made]);
+    else known.push(made);
+    return made;
+  }
+}
+
+const accountSheets = new WeakMap<Sheet, AccountSheets>();
 
 /** Returns a sheet at the multipliers of an account, which is kept. It is for no kind of image. */
 export function accountSheet(priced: Priced, sheet: Sheet, terms: ChargeTerms): AccountSheet {
   let known = accountSheets.get(sheet);
   if (known === undefined) {
-    known = [];
+    known = new AccountSheets(priced, sheet);
     accountSheets.set(sheet, known);
   }
-  const { rates, factor } = terms;
-  for (let i = 0; i < known.length; i++) if (known[i]!.isFor(rates, factor)) return known[i]!;
-  const made = new AccountSheet(priced, sheet, terms);
-  if (known.length >= ACCOUNT_SHEETS_MAX) known.shift();
-  known.push(made);
-  return made;
+  return known.at(terms);
 }
 
 /** Returns one bit for each count that is not 0. */

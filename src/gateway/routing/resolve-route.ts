@@ -39,11 +39,12 @@ export function routeOf(
 ): Route | NoRoute | Promise<Route | NoRoute> {
   const { owner } = accountContext;
   const routes = keptRoutes(accountContext);
-  const name = `${path}\n${model}`;
-  const kept = routes.get(name);
-  if (kept !== undefined && kept.meter === meter) {
-    const { route } = kept;
-    if (configs.level(owner, route.level) === route.view) return route;
+  const kept = routes.get(model);
+  if (kept !== undefined) {
+    for (const { path: keptPath, meter: keptMeter, route } of kept) {
+      if (keptPath !== path || keptMeter !== meter) continue;
+      if (configs.level(owner, route.level) === route.view) return route;
+    }
   }
   const level = (level: number) => configs.level(owner, level);
   const found = route({ path, meter, model, accountContext, level });
@@ -52,29 +53,31 @@ export function routeOf(
       .loadLevel(owner, found.level)
       .then(() => routeOf(configs, accountContext, { path, meter }, model));
   }
-  if (found.ok && name.length <= NAME_LENGTH_MAX) {
+  if (found.ok && model.length <= NAME_LENGTH_MAX) {
+    const others = kept?.filter((one) => one.path !== path) ?? [];
     if (routes.size >= ROUTES_MAX) routes.clear();
-    routes.set(name, { meter, route: found });
+    routes.set(model, [...others, { path, meter, route: found }]);
   }
   return found;
 }
 
 /** A route is the same as long as its Level has the view that is in it. */
 interface KeptRoute {
+  readonly path: string;
   readonly meter: MeteredPath["meter"];
   readonly route: Route;
 }
 
-/** The routes by path and model that were made for a context. */
+/** The routes that were made for a context, by model; a model has one for each path. */
 interface ContextRoutes {
   readonly madeFor: AccountContext;
-  readonly routes: Map<string, KeptRoute>;
+  readonly routes: Map<string, readonly KeptRoute[]>;
 }
 
 const known = new Map<AccountContext["account"]["profile"], ContextRoutes>();
 /** Accounts whose routes are kept; the one that came first makes room. */
 const ACCOUNTS_MAX = 1_000;
-/** Routes of one account. The client chooses the model, so there is no end of them. */
+/** Models of one account with routes. The client chooses the model, so there is no end of them. */
 const ROUTES_MAX = 20;
 /** Routes of longer names are not kept. */
 const NAME_LENGTH_MAX = 200;
