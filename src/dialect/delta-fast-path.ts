@@ -39,7 +39,7 @@ export class DeltaFastPath {
   /** Reads the matching events in the wire text from index `from` on. Returns null when there is none. */
   run(text: string, from: number): DeltaRun | null {
     const [head, tail] = [this.#head, this.#tail];
-    if (head === "" || !text.startsWith(head, from)) return null;
+    if (head === "") return null;
     const texts: string[] = [];
     let end = from;
     while (text.startsWith(head, end)) {
@@ -50,7 +50,7 @@ export class DeltaFastPath {
       end = quote + tail.length;
     }
     if (end === from) return null;
-    const joined = texts.join("");
+    const joined = texts.length === 1 ? texts[0]! : texts.join("");
     return SPECIAL.test(joined) ? null : { texts, joined, end };
   }
 

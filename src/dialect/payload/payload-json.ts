@@ -26,7 +26,7 @@ class JsonTextPayload implements Payload {
   ) {}
 
   lengthOf(string: string): number {
-    return isShortAscii(string) ? string.length : Buffer.byteLength(string);
+    return Buffer.byteLength(string);
   }
 
   mentions(words: string): boolean {
@@ -70,13 +70,4 @@ function changes(value: Json, edits: FieldEdits): boolean {
     if (edit === null ? isThere : !isThere || value[name] !== edit) return true;
   }
   return false;
-}
-
-/** Field names and most short texts are ASCII, and to ask for their length takes longer than to look. */
-const SHORT_CHARS = 40;
-
-function isShortAscii(text: string): boolean {
-  if (text.length > SHORT_CHARS) return false;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
 }
