@@ -7,7 +7,7 @@ import { realClock } from "../../../src/base/clock.ts";
 import { openMongo } from "../../../src/store/mongo/mongo-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { until } from "../../e2e/harness.ts";
-import { commit, document, record, save } from "../../suites/store-samples.ts";
+import { commit, commits, document, record, save } from "../../suites/store-samples.ts";
 import { dropDatabase, mongoServer, newDatabase, startMongo } from "../mongo-server.ts";
 import { type Command, type Treatment, type WireLine, wireLine } from "../mongo-wire.ts";
 
@@ -98,6 +98,13 @@ if (server !== null) {
       [3, 1],
     ],
     [
+      "lines, with their save",
+      (s) => s.save([save("account/2", 2)]),
+      undefined,
+      async (s) => (await s.lines({ actor: "account/2" }, null, 9)).lines.map(({ number }) => number),
+      [2, 1],
+    ],
+    [
       "put",
       (s) => s.putRecords([record("logs", { id: 1 })]),
       undefined,
@@ -144,6 +151,7 @@ if (server !== null) {
   describe.each(FAULTS)("a write that is %s is sent again", (_fault, treatment) => {
     test.each(CHANGES)("%s", async (name, change, answered, look, expected) => {
       await direct.claim("name:b", 1, "me", 5);
+      await direct.append(commits("account/2", 2));
       if (name === "remove") await direct.putRecords([record("logs", { id: 8 }), record("logs", { id: 9 })]);
       line.treat(once(isWrite, treatment));
       expect(await change(store)).toEqual(answered as never);

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
+import { passingLines } from "../../../src/store/line-rows.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { sqliteAnswers } from "../../../src/store/sqlite/answers.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
@@ -13,6 +14,7 @@ import { sqliteDocuments } from "../../../src/store/sqlite/documents.ts";
 import { SqliteLists } from "../../../src/store/sqlite/find.ts";
 import { StoreLockedError } from "../../../src/store/sqlite/lock.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { commit, document, record, save } from "../../suites/store-samples.ts";
 import { writesOn } from "../writing-here.ts";
 
@@ -47,7 +49,14 @@ describe("kill -9", () => {
     return text.split("\n").slice(0, lines);
   }
 
-  test("every acknowledged commit, its answer and its record is there, nothing is torn, and the lock is free again", async () => {
+  /** Waits, some seconds at most, until lines are projected. */
+  async function settled(isSettled: () => Promise<boolean>): Promise<void> {
+    for (let looks = 0; !(await isSettled()) && looks < 500; looks++) await Bun.sleep(20);
+  }
+
+  const linesOf = async (store: Store, actor: string) => (await store.lines({ actor }, null, 100_000)).lines;
+
+  test("every acknowledged commit, its answer, its record and its line is there, nothing is torn, and the lock is free again", async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await acknowledgedUntilKilled(async () => {
         await expect(openStore(url, { clock })).rejects.toThrow(StoreLockedError);
@@ -64,6 +73,9 @@ describe("kill -9", () => {
           expect(seq, `${actor} is contiguous`).toBe(i + 1);
           stored.add(`${actor} ${seq}`);
         });
+        const wanted = passingLines({ actor }, null, commits.toReversed());
+        await settled(async () => (await linesOf(store, actor)).length === wanted.length);
+        expect(await linesOf(store, actor)).toEqual(wanted);
         const last = commits.at(-1)!;
         expect(await store.hasDedupId(actor, `charge:${actor}/${last.seq}`)).toBe(true);
         expect((await store.loadSnapshot(actor))?.seq ?? 0).toBeLessThanOrEqual(last.seq);
