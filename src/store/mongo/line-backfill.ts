@@ -96,7 +96,7 @@ export class LineBackfill {
     const claimed = await write(() => this.#meta.findOneAndUpdate(left, { $set: { at } }));
     if (claimed === null) return true;
     for (let after: string | null = new StoredRow("meta", claimed).text("after"); ; ) {
-      after = await this.#projection.projectBatch({}, after);
+      after = await this.#projection.projectNext(after);
       if (after === null) {
         await write(() => this.#meta.deleteOne({ _id: BACKFILL }));
         return false;

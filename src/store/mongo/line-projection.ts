@@ -10,7 +10,7 @@
 //
 // What the snapshots of an older version cover is the matter of line-backfill.ts.
 
-import type { Collection, Document, Filter } from "mongodb";
+import type { Collection, Document } from "mongodb";
 import { type LineRow, lineRows } from "../line-rows.ts";
 import type { Snapshot } from "../store.ts";
 import { parseLines, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
@@ -39,14 +39,37 @@ export const LINES_OF_COMMIT = { actor: 1, seq: 1, linesTo: 1, lines: 1, events:
 const COMMITS_MAX = 100;
 /** Lines that one query inserts. */
 const LINES_MAX = 500;
-/** Actors whose commits one query reads. */
-const ACTORS_MAX = 64;
 /** Actors whose projected place is remembered, which spares a read of their snapshots. */
 const PLACES_MAX = 50_000;
 
 type Place = Pick<Snapshot, "seq" | "linesTo">;
 
 const START: Place = { seq: 0, linesTo: 0 };
+
+/** Commits of one actor: those after one seq, up to another. */
+interface CommitRange {
+  readonly actor: string;
+  readonly after: number;
+  readonly to: number;
+}
+
+/** Cuts ranges into parts of COMMITS_MAX commits, so that a query needs neither an order nor a limit. */
+function* batches(ranges: readonly CommitRange[]): Generator<readonly CommitRange[]> {
+  let batch: CommitRange[] = [];
+  let room = COMMITS_MAX;
+  for (const { actor, after, to } of ranges) {
+    for (let from = after; from < to; ) {
+      const end = Math.min(to, from + room);
+      batch.push({ actor, after: from, to: end });
+      room -= end - from;
+      from = end;
+      if (room > 0) continue;
+      yield batch;
+      [batch, room] = [[], COMMITS_MAX];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
 
 /** The projection of a database, as far as this node writes it. */
 export class MongoLineProjection {
@@ -68,38 +91,46 @@ export class MongoLineProjection {
     await this.#readPlaces(lined.map(({ actor }) => actor).filter((actor) => !this.#places.has(actor)));
     const ranges = lined.flatMap(({ actor, seq, linesTo }) => {
       const from = this.#places.get(actor) ?? START;
-      if (from.linesTo >= linesTo) return [];
-      return [{ _id: { $gt: commitKey(actor, from.seq), $lte: commitKey(actor, seq) } }];
+      return from.linesTo < linesTo ? [{ actor, after: from.seq, to: seq }] : [];
     });
-    for (let i = 0; i < ranges.length; i += ACTORS_MAX) {
-      const some = { $or: ranges.slice(i, i + ACTORS_MAX) };
-      let after: string | null = "";
-      while (after !== null) after = await this.projectBatch(some, after);
+    for (const some of batches(ranges)) {
+      const keys = some.map(({ actor, after, to }) => ({
+        _id: { $gt: commitKey(actor, after), $lte: commitKey(actor, to) },
+      }));
+      const filter = { $or: keys, lines: { $gt: 0 } };
+      await this.#insert(
+        await this.#connection.read(() => this.#commits.find(filter).project(LINES_OF_COMMIT).toArray()),
+      );
     }
     for (const snapshot of lined) this.#remember(snapshot.actor, snapshot);
   }
 
   /**
-   * Projects the next commits that meet a filter, in the order of their keys. Returns the key of the last one;
-   * null when there are no more.
+   * Projects the next commits after a key, in the order of their keys. Returns the key of the last one; null
+   * when there are no more.
    */
-  async projectBatch(filter: Filter<CommitDocument>, after: string): Promise<string | null> {
-    const { read, write } = this.#connection;
-    const commits: Document[] = await read(() =>
+  async projectNext(after: string): Promise<string | null> {
+    const commits: Document[] = await this.#connection.read(() =>
       this.#commits
-        .find({ $and: [filter, { _id: { $gt: after } }, { lines: { $gt: 0 } }] })
+        .find({ _id: { $gt: after }, lines: { $gt: 0 } })
         .sort({ _id: 1 })
         .limit(COMMITS_MAX)
         .project(LINES_OF_COMMIT)
         .toArray(),
     );
+    await this.#insert(commits);
+    return commits.length < COMMITS_MAX ? null : new StoredRow("commits", commits.at(-1)).key();
+  }
+
+  async #insert(commits: readonly Document[]): Promise<void> {
     const documents = commits.flatMap((one) => lineRows(parseLinesOfCommit(one)).map(lineDocument));
     for (let i = 0; i < documents.length; i += LINES_MAX) {
       const some = documents.slice(i, i + LINES_MAX);
       // A line that is there already was made from the same commit.
-      await write(() => duplicatesOf(() => this.#lines.insertMany(some, { ordered: false })));
+      await this.#connection.write(() =>
+        duplicatesOf(() => this.#lines.insertMany(some, { ordered: false })),
+      );
     }
-    return commits.length < COMMITS_MAX ? null : new StoredRow("commits", commits.at(-1)).key();
   }
 
   /** Reads up to which places earlier saves projected these actors. */
