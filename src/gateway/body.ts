@@ -91,19 +91,49 @@ const tooLarge = (most: number): RefusedError =>
   new RefusedError({ code: "body_too_large", message: `The body may have ${most} bytes.` });
 
 const UNSTATED_BYTES = 256 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
 async function readBytes(request: Request, stated: number | null, most: number): Promise<BodyBytes> {
   const isCoded = codingOf(request.headers) !== null;
+  const blocks: BodyBytes[] = [];
   let room = makeRoom(stated ?? UNSTATED_BYTES);
   let length = 0;
   for await (const chunk of chunksOf(request, most)) {
-    if (room.from + length + chunk.length > room.to) room = larger(room, length, length + chunk.length);
-    room.buffer.set(chunk, room.from + length);
-    length += chunk.length;
+    let at = 0;
+    while (at < chunk.length) {
+      const some = chunk.subarray(at, at + room.to - room.from - length);
+      room.buffer.set(some, room.from + length);
+      length += some.length;
+      at += some.length;
+      if (at === chunk.length) break;
+      blocks.push(room);
+      room = makeRoom(BLOCK_BYTES);
+      length = 0;
+    }
     // A decoder owns the memory of its chunks.
     if (!isCoded) giveBack(chunk);
   }
-  return { ...room, to: room.from + length };
+  const last = { ...room, to: room.from + length };
+  return blocks.length === 0 ? last : joined([...blocks, last]);
+}
+
+/** Bytes that are copied before the event loop gets a turn. */
+const COPIED_BYTES = 4 * BLOCK_BYTES;
+
+/** Joins the blocks of a body of unknown length, and frees each. */
+async function joined(blocks: readonly BodyBytes[]): Promise<BodyBytes> {
+  const room = makeRoom(blocks.reduce((sum, { from, to }) => sum + to - from, 0));
+  let at = room.from;
+  let turnAt = at + COPIED_BYTES;
+  for (const { buffer, from, to } of blocks) {
+    room.buffer.set(buffer.subarray(from, to), at);
+    at += to - from;
+    giveBack(buffer);
+    if (at < turnAt) continue;
+    turnAt = at + COPIED_BYTES;
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+  return room;
 }
 
 /**
@@ -112,11 +142,4 @@ async function readBytes(request: Request, stated: number | null, most: number):
  */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
-}
-
-/** Doubles the buffer, so that a body of unknown length is copied a few times and not at every chunk. */
-function larger(room: BodyBytes, length: number, least: number): BodyBytes {
-  const more = makeRoom(Math.max(2 * length, least));
-  more.buffer.set(room.buffer.subarray(room.from, room.from + length), more.from);
-  return more;
 }
