@@ -161,7 +161,7 @@ interface StoredResponseContext {
 }
 
 type Answer =
-  | { readonly kind: "whole"; readonly body: string; readonly headers?: never }
+  | { readonly kind: "whole"; readonly body: string | Uint8Array<ArrayBuffer>; readonly headers?: never }
   | Omit<Extract<Outcome, { kind: "refused" }>, "headers">
   | Omit<Extract<Outcome, { kind: "rejected" }>, "headers">;
 
@@ -182,7 +182,8 @@ async function answerOf(
   if (!("failure" in result)) {
     const { body, exchange, fingerprint } = result;
     if (body.kind !== "whole") throw new Error("a stored response is not streamed");
-    return { kind: "whole", body: exchange.clientText(body.text, body.answer.body, fingerprint) };
+    const { large, text, answer } = body;
+    return { kind: "whole", body: large?.client ?? exchange.clientText(text, answer.body, fingerprint) };
   }
   if (isGone) return { kind: "refused", refusal: GONE };
   const failed = { model: place.model, path: PATH };

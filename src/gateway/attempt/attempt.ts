@@ -229,11 +229,7 @@ class RunningAttempt implements AttemptAnswer {
   private readWhole(head: UpstreamHead): Reading | Promise<Reading> {
     const { abort } = this.input;
     const { clock, limits, largeBodies } = this.parts;
-    // A stored response passes unread.
-    const blocksFrom =
-      largeBodies === undefined || !("origin" in this.exchange)
-        ? Number.POSITIVE_INFINITY
-        : largeBodies.bytesMin;
+    const blocksFrom = largeBodies?.bytesMin ?? Number.POSITIVE_INFINITY;
     let read: WholeBodyRead | Promise<WholeBodyRead>;
     try {
       read = readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort, blocksFrom });
@@ -261,7 +257,7 @@ class RunningAttempt implements AttemptAnswer {
     const { largeBodies } = this.parts;
     const { origin } = this.exchange;
     const contentType = contentTypeOf(head);
-    assert(largeBodies !== undefined && origin !== undefined, "only such an answer comes in blocks");
+    assert(largeBodies !== undefined, "an answer comes in blocks for those who read them");
     let read: AnswerFacts;
     try {
       read = await readLargeAnswer(largeBodies, { blocks, contentType, fingerprint, origin }, abort.signal);

@@ -21,9 +21,9 @@ import type {
   EncodedBody,
   EncodedRequest,
   EncodeInput,
-  ExchangeOrigin,
   ProviderCodec,
   ProviderExchange,
+  RequestOrigin,
 } from "./provider-codec.ts";
 import { translated, translatedCodec } from "./translated-codec.ts";
 
@@ -47,7 +47,7 @@ export function codecFor(
  */
 export function reopened(
   endpoint: GatewayEndpoint,
-  { translates, request, input, toolNames }: ExchangeOrigin,
+  { translates, request, input, toolNames }: RequestOrigin,
 ): ProviderExchange {
   const codec = translates ? translatedCodec(endpoint, "") : nativeCodec(endpoint);
   const exchange = codec?.open(request, input, { body: "", toolNames });
@@ -112,9 +112,9 @@ class NativeExchange implements ProviderExchange {
     this.outgoing = { method: "POST", body: encoded.body, headers: sent };
   }
 
-  get origin(): ExchangeOrigin {
+  get origin(): RequestOrigin {
     const { path, request, input, encoded } = this;
-    return { path, translates: false, request, input, toolNames: encoded.toolNames };
+    return { kind: "request", path, translates: false, request, input, toolNames: encoded.toolNames };
   }
 
   get usage(): UsageDialect {

@@ -47,7 +47,18 @@ export interface EncodedBody {
 }
 
 /** All that an exchange was opened with, so that another thread can open it again to read its answer. */
-export interface ExchangeOrigin {
+export type ExchangeOrigin = RequestOrigin | StoredResponseOrigin;
+
+/** What the exchange of a stored response was opened with. */
+export interface StoredResponseOrigin {
+  readonly kind: "stored";
+  readonly model: string;
+  readonly naming: ModelNaming;
+}
+
+/** What the exchange of a request was opened with. */
+export interface RequestOrigin {
+  readonly kind: "request";
   /** The client's path. */
   readonly path: string;
   readonly translates: boolean;
@@ -83,8 +94,7 @@ export interface ProviderCodec {
 /** One encoded request with the decoders of its answer. */
 export interface ProviderExchange extends Pick<ProviderCodec, "path" | "usage"> {
   readonly outgoing: EncodedRequest;
-  /** Undefined where the answer is small, as that of a stored response. */
-  readonly origin?: ExchangeOrigin | undefined;
+  readonly origin: ExchangeOrigin;
   /** The model's name in the encoded request. */
   readonly sentModel: string;
   /** Decodes a whole answer. */

@@ -1,18 +1,24 @@
 // The exchange of `GET` and `DELETE` of a response that a provider stores: a request without a body, whose answer
 // passes unchanged but for the name of its model. Nothing of it is metered.
 
-import type { ModelAlias, StreamMachine, WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
+import type {
+  ModelAlias,
+  ModelNaming,
+  StreamMachine,
+  WholeAnswer,
+  WholeBody,
+} from "../../dialect/dialect.ts";
 import { isObject, type Json, parseJson } from "../../dialect/json.ts";
 import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
-import type { ProviderModelNaming } from "../../upstream/upstream.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
-import type { EncodedRequest, ProviderExchange } from "./provider-codec.ts";
+import type { EncodedRequest, ProviderExchange, StoredResponseOrigin } from "./provider-codec.ts";
 
 /** The exchange of one request for a stored response. */
 export class StoredResponseExchange implements ProviderExchange {
   readonly usage = "chat";
   readonly closing = new Uint8Array(0);
   readonly sentModel: string;
+  readonly origin: StoredResponseOrigin;
   private readonly alias: ModelAlias | null;
 
   /** `model` is the one that the response was created with. */
@@ -20,8 +26,9 @@ export class StoredResponseExchange implements ProviderExchange {
     readonly path: string,
     readonly outgoing: EncodedRequest,
     model: string,
-    naming: ProviderModelNaming,
+    naming: ModelNaming,
   ) {
+    this.origin = { kind: "stored", model, naming };
     this.sentModel = naming.model ?? model;
     this.alias = aliasOf(naming, model);
   }

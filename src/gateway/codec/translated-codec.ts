@@ -37,9 +37,9 @@ import type {
   EncodedBody,
   EncodedRequest,
   EncodeInput,
-  ExchangeOrigin,
   ProviderCodec,
   ProviderExchange,
+  RequestOrigin,
 } from "./provider-codec.ts";
 
 /** The translation of one client style into the other one. */
@@ -158,9 +158,9 @@ class TranslatedExchange implements ProviderExchange {
     this.outgoing = { method: "POST", body, headers: translation.headers };
   }
 
-  get origin(): ExchangeOrigin {
+  get origin(): RequestOrigin {
     const { clientPath: path, request, input, context } = this;
-    return { path, translates: true, request, input, toolNames: context.toolNames };
+    return { kind: "request", path, translates: true, request, input, toolNames: context.toolNames };
   }
 
   get path(): string {

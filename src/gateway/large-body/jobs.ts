@@ -20,7 +20,13 @@ import { isReference } from "../../dialect/responses/responses-objects.ts";
 import type { ProviderTarget } from "../codec/key-formats.ts";
 import { codecFor, reopened } from "../codec/native-codec.ts";
 import type { LargeAnswerFacts } from "../codec/provider-answer.ts";
-import type { EncodeInput, ExchangeOrigin } from "../codec/provider-codec.ts";
+import type {
+  EncodeInput,
+  ProviderExchange,
+  RequestOrigin,
+  StoredResponseOrigin,
+} from "../codec/provider-codec.ts";
+import { StoredResponseExchange } from "../codec/stored-response-codec.ts";
 import { findEndpoint } from "../endpoints.ts";
 import { parseJsonBody } from "../json-body.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
@@ -91,10 +97,13 @@ export interface LargeAnswer {
   readonly pieces: readonly Uint8Array[];
   readonly contentType: string;
   readonly fingerprint: string;
-  readonly origin: Omit<ExchangeOrigin, "request" | "toolNames"> & {
-    readonly request: RequestFacts;
-    readonly toolNames: Uint8Array;
-  };
+  readonly origin: StoredResponseOrigin | PackedOrigin;
+}
+
+/** What the exchange of a request was opened with, as a message carries it. */
+interface PackedOrigin extends Omit<RequestOrigin, "request" | "toolNames"> {
+  readonly request: RequestFacts;
+  readonly toolNames: Uint8Array;
 }
 
 /** The result of a job, and the body whose bytes go back. */
@@ -253,11 +262,7 @@ const FAULT_CHARS_MAX = 131_072;
 function readAnswer({ pieces, contentType, fingerprint, origin }: LargeAnswer): JobResult<"answer"> {
   const bytes = Buffer.concat(pieces);
   const text = bytes.toString("utf8");
-  const exchange = reopened(findEndpoint(origin.path), {
-    ...origin,
-    request: { ...origin.request, payload: jsonPayload("{}") },
-    toolNames: new PackedNames(origin.toolNames),
-  });
+  const exchange = exchangeOf(origin);
   const answer = exchange.readAnswer({ text, contentType });
   if (!answer.ok) return { body: null, output: { ok: false, text: text.slice(0, FAULT_CHARS_MAX) } };
   const client = exchange.clientText(text, answer.body, fingerprint);
@@ -269,14 +274,26 @@ function readAnswer({ pieces, contentType, fingerprint, origin }: LargeAnswer): 
   };
 }
 
+function exchangeOf(origin: LargeAnswer["origin"]): ProviderExchange {
+  if (origin.kind === "stored") {
+    const unsent = { method: "GET", body: null, headers: {} } as const;
+    return new StoredResponseExchange("", unsent, origin.model, origin.naming);
+  }
+  return reopened(findEndpoint(origin.path), {
+    ...origin,
+    request: { ...origin.request, payload: jsonPayload("{}") },
+    toolNames: new PackedNames(origin.toolNames),
+  });
+}
+
 /** Ids of stored objects in one answer that are recorded. */
 const MADE_MAX = 10_000;
 
 function answerFacts(
-  { path }: Pick<LargeAnswer["origin"], "path">,
+  origin: LargeAnswer["origin"],
   { body, usage, serviceTier, texts, measured }: Extract<WholeAnswer, { ok: true }>,
 ): Omit<Extract<AnswerFacts, { ok: true }>, "client"> {
-  const { objects } = findEndpoint(path).dialect;
+  const objects = origin.kind === "stored" ? undefined : findEndpoint(origin.path).dialect.objects;
   return {
     ok: true,
     answer: {

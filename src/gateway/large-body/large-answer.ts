@@ -18,18 +18,23 @@ export async function readLargeAnswer(
   { blocks, contentType, fingerprint, origin }: ArrivedAnswer,
   signal: CancelSignal,
 ): Promise<AnswerFacts> {
-  const { request, toolNames, path, translates, input } = origin;
-  const { payload: _, ...facts } = request;
   const { output } = await large.run(
     "answer",
     {
       pieces: blocks,
       contentType,
       fingerprint,
-      origin: { path, translates, input, request: facts, toolNames: packedNames(toolNames) },
+      origin: packed(origin),
     },
     blocks.map(({ buffer }) => buffer),
     signal,
   );
   return output;
+}
+
+function packed(origin: ExchangeOrigin): LargeAnswer["origin"] {
+  if (origin.kind === "stored") return origin;
+  const { kind, path, translates, input, toolNames } = origin;
+  const { payload: _, ...request } = origin.request;
+  return { kind, path, translates, input, request, toolNames: packedNames(toolNames) };
 }

@@ -5,6 +5,7 @@ import type { LevelKey } from "../../../actors/level/view.ts";
 import { jsonPayload } from "../../../src/dialect/payload/payload-json.ts";
 import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
 import type { ProviderExchange } from "../../../src/gateway/codec/provider-codec.ts";
+import { StoredResponseExchange } from "../../../src/gateway/codec/stored-response-codec.ts";
 import { findEndpoint } from "../../../src/gateway/endpoints.ts";
 import { readLargeAnswer } from "../../../src/gateway/large-body/large-answer.ts";
 import { inProcess } from "./in-process.ts";
@@ -99,7 +100,7 @@ describe("an answer", () => {
     const exchange = exchangeAt(path, style, body);
     const contentType = "application/json";
     const blocks = [text.slice(0, 20), text.slice(20)].map((part) => new Uint8Array(Buffer.from(part)));
-    const answered = { blocks, contentType, fingerprint: "fp_1", origin: exchange.origin! };
+    const answered = { blocks, contentType, fingerprint: "fp_1", origin: exchange.origin };
     const large = await readLargeAnswer(inProcess(0), answered, new AbortController().signal);
     const small = exchange.readAnswer({ text, contentType });
     if (!large.ok || !small.ok) {
@@ -122,10 +123,24 @@ describe("an answer", () => {
     const choices = Array.from({ length: 2_500 }, (_, index) => ({ index, message: { content: "word" } }));
     const blocks = [new Uint8Array(Buffer.from(chatAnswer({ choices })))];
     const { origin } = exchangeAt(CHAT, "chat", SAID);
-    const answered = { blocks, contentType: "application/json", fingerprint: "fp_1", origin: origin! };
+    const answered = { blocks, contentType: "application/json", fingerprint: "fp_1", origin };
     const large = await readLargeAnswer(inProcess(0), answered, new AbortController().signal);
     expect(large).toMatchObject({ ok: true, facts: { chars: 10_000 } });
     expect(large.ok && large.answer.texts.length).toBe(834);
+  });
+
+  test("of a stored response is read as it is on the event loop", async () => {
+    const unsent = { method: "GET", body: null, headers: {} } as const;
+    const naming = { model: "m-there", add: {} };
+    const exchange = new StoredResponseExchange("/v1/responses/resp_1", unsent, "m", naming);
+    const blocks = [new Uint8Array(Buffer.from(response))];
+    const answered = { blocks, contentType: "", fingerprint: "", origin: exchange.origin };
+    const large = await readLargeAnswer(inProcess(0), answered, new AbortController().signal);
+    const small = exchange.readAnswer({ text: response, contentType: "" });
+    expect(large.ok && Buffer.from(large.client).toString()).toBe(
+      exchange.clientText(response, small.ok ? small.body : null),
+    );
+    expect(large).toMatchObject({ facts: { made: [], model: "m-there" } });
   });
 
   test("is opened again as it was: translated or not", () => {

@@ -10,6 +10,7 @@ import type { Json } from "../../../src/dialect/json.ts";
 import { encodeFor } from "../../../src/gateway/attempt/attempt.ts";
 import { readPayload } from "../../../src/gateway/body.ts";
 import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
+import type { ProviderExchange, RequestOrigin } from "../../../src/gateway/codec/provider-codec.ts";
 import { findEndpoint, type GatewayEndpoint, hashPrefixOf } from "../../../src/gateway/endpoints.ts";
 import { parsedBy, promptOf } from "../../../src/gateway/large-body/large-payload.ts";
 import { sizeOf } from "../../../src/gateway/metering/request-size.ts";
@@ -45,6 +46,11 @@ const textOf = (body: string | Uint8Array | null): string =>
 /** The boundary of a form is made anew by each request. */
 const withoutBoundary = (text: string): string => text.replace(/-{4,}WebkitFormBoundary\w+/gi, "B");
 
+function originOf({ origin }: ProviderExchange): RequestOrigin {
+  if (origin.kind !== "request") throw new Error("it is a request's");
+  return origin;
+}
+
 async function sentTo(endpoint: GatewayEndpoint, key: LevelKey, request: ModelRequest): Promise<unknown> {
   if (codecFor(endpoint, key, "m") === null) return null;
   const exchange = await encodeFor(PARTS, endpoint, key, request, INPUT);
@@ -52,7 +58,7 @@ async function sentTo(endpoint: GatewayEndpoint, key: LevelKey, request: ModelRe
   const { headers, body } = exchange.outgoing;
   const sent = withoutBoundary(textOf(body));
   const names = [...sent.matchAll(/"name":"([^"]*)"/g)].map(([, name]) => name!);
-  const own = names.map((name) => exchange.origin?.toolNames.get(name));
+  const own = names.map((name) => originOf(exchange).toolNames.get(name));
   return { headers: withoutBoundary(JSON.stringify(headers)), sent, own, model: exchange.sentModel };
 }
 
