@@ -77,6 +77,50 @@ const REQUESTS: readonly Hostile[] = [
   asked("100,000 messages, translated", MESSAGES, translated),
 ];
 
+const TEXT_4_MB = "a=b,".repeat(MB - 100);
+
+/** Bodies outside the gateway, and quotes. */
+const MANAGEMENT: readonly (Pick<Hostile, "what" | "path" | "body" | "statuses"> & {
+  readonly method: string;
+})[] = [
+  {
+    what: "putting the largest configuration",
+    method: "PUT",
+    path: "/x-config",
+    body: () => JSON.stringify(largestConfiguration()),
+    statuses: [200],
+  },
+  {
+    what: "putting a map of 4 MB",
+    method: "PUT",
+    path: "/x-config",
+    body: () => JSON.stringify({ MODEL_MAPPER: TEXT_4_MB }),
+    statuses: [400],
+  },
+  {
+    what: "putting 300,000 fields",
+    method: "PUT",
+    path: "/x-config",
+    body: () => `{${many(300_000, (i) => `"k${i}":1`).join(",")}}`,
+    statuses: [400],
+  },
+  {
+    what: "a batch of 4 MB",
+    method: "POST",
+    path: "/x-conf",
+    body: () => JSON.stringify({ ModelMapper: TEXT_4_MB }),
+    statuses: [400],
+  },
+  {
+    what: "a quote of 4 MB",
+    method: "POST",
+    path: "/v1/quote",
+    body: () =>
+      JSON.stringify({ path: CHAT, body: { ...SAID, messages: [{ role: "user", content: TEXT_4_MB }] } }),
+    statuses: [200],
+  },
+];
+
 const STREAM = { stream: true };
 const ANSWERS: readonly Hostile[] = [
   answered("an answer of 60 MB of text", "whole-text"),
@@ -149,9 +193,10 @@ async function measureAll(stage: Stage, probes: Probes, quick: boolean): Promise
       const send = { key: configured.key, method: "GET", path, body: null, statuses: [200] };
       rows.push(await measureOne(stage, probes, `${path} of the largest configuration`, send, quick));
     }
-    const put = Buffer.from(JSON.stringify(largestConfiguration()));
-    const send = { key: configured.key, method: "PUT", path: "/x-config", body: put, statuses: [200] };
-    rows.push(await measureOne(stage, probes, "putting the largest configuration", send, quick));
+    for (const { what, path, method, body, statuses } of MANAGEMENT) {
+      const send = { key: configured.key, method, path, body: Buffer.from(body()), statuses };
+      rows.push(await measureOne(stage, probes, what, send, quick));
+    }
     return rows;
   } finally {
     await upstream.stop();
