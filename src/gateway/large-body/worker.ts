@@ -1,6 +1,9 @@
 // The worker thread that does the jobs of jobs.ts for worker-pool.ts, one after another. Whatever a body costs, it
 // holds up this thread alone.
 
+import { existsSync, readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
+import { basename } from "node:path";
 import { realClock } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { createCounter } from "../metering/token-counter.ts";
@@ -8,6 +11,13 @@ import { DO, type JobResult, type Jobs } from "./jobs.ts";
 import type { JobMessage, JobReply } from "./worker-pool.ts";
 
 declare const self: Worker;
+
+/** How much this thread yields to others where processors are scarce, such as to the event loop: a third of their share. */
+const NICENESS = 5;
+/** Names this thread on Linux, where each has a priority of its own. */
+const THREAD = "/proc/thread-self";
+
+if (existsSync(THREAD)) setPriority(Number(basename(readlinkSync(THREAD))), NICENESS);
 
 const counter = createCounter({ clock: realClock() });
 
