@@ -38,6 +38,8 @@ export interface MemoryLoaded {
 
 const CONCURRENCY = 64;
 const TICK_MS = 10;
+/** Requests in flight above which a mixed load waits, so that a machine that is too busy is not buried. */
+const IN_FLIGHT_MAX = 256;
 /** After a refusal. */
 const REST_MS = 100;
 const STREAM = { stream: true };
@@ -96,7 +98,7 @@ async function inTurns({ url, keys, times }: MemoryJob & { kind: "turns" }): Pro
   );
 }
 
-/** Requests begin on the clock's ticks, whatever became of those before; each takes a connection that is free. */
+/** Requests begin on the clock's ticks, before those that began earlier have ended; each takes a free connection. */
 async function mixed(job: MemoryJob & { kind: "mixed" }): Promise<void> {
   const { url, ownerKey } = job;
   const keys = [...job.keys];
@@ -127,7 +129,8 @@ async function mixed(job: MemoryJob & { kind: "mixed" }): Promise<void> {
   for (;;) {
     const ms = performance.now() - startedAt;
     if (ms >= job.ms) break;
-    while (begun < (ms * job.perSecond) / 1_000) run(ask(begun++));
+    const due = (ms * job.perSecond) / 1_000;
+    while (begun < due && running.size < IN_FLIGHT_MAX) run(ask(begun++));
     while (asked < (ms * job.madePerMinute) / 60_000) run(make(asked++));
     await Bun.sleep(TICK_MS);
   }

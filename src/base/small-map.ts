@@ -9,12 +9,13 @@ const SCANNED_MAX = 8;
  * compared by `===`.
  */
 export class SmallMap<K, V> {
-  /** Keys and values in turn; null while there are none, or too many. */
-  private pairs: (K | V)[] | null = null;
-  /** All entries, since they were too many to scan; null otherwise. */
-  private large: Map<K, V> | null = null;
+  /**
+   * Keys and values in turn; a `Map` since they were too many to scan; null while there are none. It is one field,
+   * because two take 16 bytes more.
+   */
+  private held: (K | V)[] | Map<K, V> | null = null;
 
-  /** Returns a map with these entries. It is no constructor, because a call in one makes every map larger. */
+  /** Returns a map with these entries. */
   static of<K, V>(entries: Iterable<readonly [K, V]>): SmallMap<K, V> {
     const map = new SmallMap<K, V>();
     for (const [key, value] of entries) map.set(key, value);
@@ -22,101 +23,102 @@ export class SmallMap<K, V> {
   }
 
   get size(): number {
-    if (this.large !== null) return this.large.size;
-    return this.pairs === null ? 0 : this.pairs.length / 2;
+    const { held } = this;
+    if (held === null) return 0;
+    return Array.isArray(held) ? held.length / 2 : held.size;
   }
 
   get(key: K): V | undefined {
-    if (this.large !== null) return this.large.get(key);
-    const i = this.find(key);
-    return i < 0 ? undefined : (this.pairs![i + 1] as V);
+    const { held } = this;
+    if (held === null) return undefined;
+    if (!Array.isArray(held)) return held.get(key);
+    const i = find(held, key);
+    return i < 0 ? undefined : (held[i + 1] as V);
   }
 
   has(key: K): boolean {
-    return this.large !== null ? this.large.has(key) : this.find(key) >= 0;
+    const { held } = this;
+    if (held === null) return false;
+    return Array.isArray(held) ? find(held, key) >= 0 : held.has(key);
   }
 
   set(key: K, value: V): void {
-    if (this.large !== null) {
-      this.large.set(key, value);
-      return;
-    }
-    const i = this.find(key);
-    if (i >= 0) this.pairs![i + 1] = value;
-    else if (this.pairs === null) this.pairs = [key, value];
-    else if (this.pairs.length < 2 * SCANNED_MAX) this.pairs.push(key, value);
+    const { held } = this;
+    if (held === null) this.held = [key, value];
+    else if (!Array.isArray(held)) held.set(key, value);
     else {
-      this.large = new Map(this);
-      this.large.set(key, value);
-      this.pairs = null;
+      const i = find(held, key);
+      if (i >= 0) held[i + 1] = value;
+      else if (held.length < 2 * SCANNED_MAX) held.push(key, value);
+      else this.held = new Map(this).set(key, value);
     }
   }
 
   /** Deletes an entry and returns whether it was there. */
   delete(key: K): boolean {
-    if (this.large !== null) {
-      const existed = this.large.delete(key);
-      if (this.large.size === 0) this.large = null;
+    const { held } = this;
+    if (held === null) return false;
+    if (!Array.isArray(held)) {
+      const existed = held.delete(key);
+      if (held.size === 0) this.held = null;
       return existed;
     }
-    const i = this.find(key);
+    const i = find(held, key);
     if (i < 0) return false;
-    if (this.pairs!.length === 2) this.pairs = null;
-    else this.pairs!.splice(i, 2);
+    if (held.length === 2) this.held = null;
+    else held.splice(i, 2);
     return true;
   }
 
   /** Deletes entries from the first on, until one is not `old`. */
   deleteWhile(old: (value: V) => boolean): void {
-    if (this.large !== null) {
-      for (const [key, value] of this.large) {
+    const { held } = this;
+    if (held === null) return;
+    if (!Array.isArray(held)) {
+      for (const [key, value] of held) {
         if (!old(value)) return;
-        this.large.delete(key);
+        held.delete(key);
       }
-      this.large = null;
+      this.held = null;
       return;
     }
-    const { pairs } = this;
-    if (pairs === null) return;
     let end = 0;
-    while (end < pairs.length && old(pairs[end + 1] as V)) end += 2;
-    if (end === pairs.length) this.pairs = null;
-    else if (end > 0) pairs.splice(0, end);
+    while (end < held.length && old(held[end + 1] as V)) end += 2;
+    if (end === held.length) this.held = null;
+    else if (end > 0) held.splice(0, end);
   }
 
   clear(): void {
-    this.pairs = null;
-    this.large = null;
+    this.held = null;
   }
 
   keys(): IteratorObject<K> {
-    return this.large !== null ? this.large.keys() : this.column<K>(0).values();
+    return this.held instanceof Map ? this.held.keys() : this.column<K>(0).values();
   }
 
   values(): IteratorObject<V> {
-    return this.large !== null ? this.large.values() : this.column<V>(1).values();
+    return this.held instanceof Map ? this.held.values() : this.column<V>(1).values();
   }
 
   /** The entries of a small map are copied first, those of a large one are read as the iteration goes on. */
   [Symbol.iterator](): IteratorObject<[K, V]> {
-    if (this.large !== null) return this.large.entries();
+    if (this.held instanceof Map) return this.held.entries();
     const values = this.column<V>(1);
     return this.column<K>(0)
       .map((key, i): [K, V] => [key, values[i]!])
       .values();
   }
 
-  private find(key: K): number {
-    const { pairs } = this;
-    if (pairs === null) return -1;
-    for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === key) return i;
-    return -1;
-  }
-
   private column<T extends K | V>(from: 0 | 1): T[] {
     const found: T[] = [];
-    const { pairs } = this;
-    if (pairs !== null) for (let i = from; i < pairs.length; i += 2) found.push(pairs[i] as T);
+    const { held } = this;
+    if (Array.isArray(held)) for (let i = from; i < held.length; i += 2) found.push(held[i] as T);
     return found;
   }
+}
+
+/** Returns where a key stands, or -1. */
+function find(pairs: readonly unknown[], key: unknown): number {
+  for (let i = 0; i < pairs.length; i += 2) if (pairs[i] === key) return i;
+  return -1;
 }
