@@ -81,6 +81,25 @@ export function openBooks(style: StyleName): Books {
   };
 }
 
+/**
+ * A load that takes a refusal because the store is slow for no wrong answer: a busy machine makes it slow. `refused` counts the
+ * refusals so far.
+ */
+export function allowingRefusals(load: Books["load"]): {
+  readonly load: Books["load"];
+  refused(): number;
+} {
+  let refused = 0;
+  return {
+    async load(job) {
+      const loaded = await load({ ...job, mayRefuse: true });
+      refused += loaded.refused;
+      return loaded;
+    },
+    refused: () => refused,
+  };
+}
+
 /** No job takes half as long: a job that still runs then waits for an answer that never comes. */
 const JOB_MS_MAX = 120_000;
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { anyNatsServer } from "../test/bus/nats-server.ts";
 import { dropDatabase, newDatabase, startMongo } from "../test/store/mongo-server.ts";
 import { type Administration, administration, type BenchAccount } from "./accounts.ts";
-import { type Books, openBooks } from "./books.ts";
+import { allowingRefusals, type Books, openBooks } from "./books.ts";
 import { readTable, type ShardTable, settled } from "./cluster-table.ts";
 import { sum } from "./figures.ts";
 import type { Target } from "./load.ts";
@@ -111,13 +111,8 @@ export async function onCluster<T>(
       fleets.flatMap(({ targets }) => targets),
       () => factsOf(upstream),
     );
-    let refused = 0;
-    const load: Books["load"] = async (job) => {
-      const loaded = await books.load({ ...job, mayRefuse: true });
-      refused += loaded.refused;
-      return loaded;
-    };
-    const result = await measure({ cluster, single, sqlite, load, refused: () => refused, table });
+    const { load, refused } = allowingRefusals(books.load);
+    const result = await measure({ cluster, single, sqlite, load, refused, table });
     for (const { admin, accounts } of fleets) await books.checkLedgers(admin, accounts);
     return result;
   } finally {

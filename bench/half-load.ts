@@ -4,6 +4,7 @@
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { allowingRefusals, type Books } from "./books.ts";
 import { CONCURRENCY, spend } from "./cpu.ts";
 import { grouped, median, percentile, range } from "./figures.ts";
 import { SPREAD } from "./kinds.ts";
@@ -25,10 +26,11 @@ export const halfLoad: Measure = {
   run: (quick) =>
     onStage({ accounts: SPREAD.accounts }, async (stage) => {
       const roundMs = quick ? 1_000 : 4_000;
-      const mostPerS = await mostLoad(stage, roundMs);
+      const { load, refused } = allowingRefusals(stage.load);
+      const mostPerS = await mostLoad(stage, load, roundMs);
       const perS = mostPerS / 2;
       const [requests, writes] = await inTurns<readonly number[]>(
-        [() => timesAt(stage, perS, roundMs), async () => writeTimes(quick ? WRITES_QUICK : WRITES)],
+        [() => timesAt(stage, load, perS, roundMs), async () => writeTimes(quick ? WRITES_QUICK : WRITES)],
         quick ? 3 : 6,
       );
       const added = requests!.map((times, round) => p99(times) - p99(writes![round]!));
@@ -47,21 +49,27 @@ export const halfLoad: Measure = {
         ],
         notes: [
           `half load: the most is ${grouped(mostPerS)} requests a second with ${CONCURRENCY} in flight; ` +
-            `p50 at half ${ms(median(requests!.flat()))}, p50 of an fsync ${ms(median(writes!.flat()))}`,
+            `p50 at half ${ms(median(requests!.flat()))}, p50 of an fsync ${ms(median(writes!.flat()))}; ` +
+            `${refused()} requests refused, because the store was slow`,
         ],
       };
     }),
 };
 
 /** Requests a second with all connections busy: the median of three rounds behind one that warms up. */
-async function mostLoad(stage: Stage, roundMs: number): Promise<number> {
+async function mostLoad(stage: Stage, load: Books["load"], roundMs: number): Promise<number> {
   const target = stage.serviceFor(SPREAD.accounts);
-  const [rounds] = await inTurns([() => spend(stage.load, [stage.service], [target], SPREAD, roundMs)], 3);
+  const [rounds] = await inTurns([() => spend(load, [stage.service], [target], SPREAD, roundMs)], 3);
   return median(rounds!.map((round) => round.perS));
 }
 
-async function timesAt(stage: Stage, perS: number, roundMs: number): Promise<readonly number[]> {
-  const { times } = await stage.load({
+async function timesAt(
+  stage: Stage,
+  load: Books["load"],
+  perS: number,
+  roundMs: number,
+): Promise<readonly number[]> {
+  const { times } = await load({
     targets: [stage.serviceFor(SPREAD.accounts)],
     ask: SPREAD,
     concurrency: CONCURRENCY,

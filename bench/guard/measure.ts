@@ -1,6 +1,7 @@
 // The short paired benchmark of the guard: a few rounds of each kind of request, service and pass-through in turn, each
 // round with what else ran on the machine meanwhile.
 
+import { allowingRefusals } from "../books.ts";
 import { CONCURRENCY, spend } from "../cpu.ts";
 import { IN_ONE_PIECE, type Kind, ONE_BY_ONE, SPREAD, translatedKind, WHOLE } from "../kinds.ts";
 import { onStage, type Stage } from "../stage.ts";
@@ -59,12 +60,7 @@ export async function measureRounds(
 }
 
 async function roundsOf(stage: Stage, kind: GuardKind, wanted: RoundsWanted): Promise<GuardRound[]> {
-  let refused = 0;
-  const load: Stage["load"] = async (job) => {
-    const loaded = await stage.load({ ...job, mayRefuse: true });
-    refused += loaded.refused;
-    return loaded;
-  };
+  const { load, refused } = allowingRefusals(stage.load);
   const service = { process: stage.service, target: stage.serviceFor(kind.accounts) };
   const passThrough = { process: stage.passThrough, target: stage.passThroughTarget };
   for (const { target } of [service, passThrough]) {
@@ -79,10 +75,10 @@ async function roundsOf(stage: Stage, kind: GuardKind, wanted: RoundsWanted): Pr
     rounds.filter(isQuiet).length < wanted.quiet &&
     performance.now() < wanted.untilMs
   ) {
-    refused = 0;
+    const refusedBefore = refused();
     const otherCores = watchOtherCores();
     const ratio = (await cpuUs(service)) / (await cpuUs(passThrough));
-    rounds.push({ ratio, otherCores: otherCores(), refused });
+    rounds.push({ ratio, otherCores: otherCores(), refused: refused() - refusedBefore });
   }
   return rounds;
 }
