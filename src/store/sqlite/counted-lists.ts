@@ -24,9 +24,11 @@ export interface ListChange {
   readonly values: readonly Value[];
 }
 
-/** A page in ascending order: `limit` rows after the first `offset` of those that also meet `place`. */
+/** A page in ascending order: `limit` rows after the first `offset` of those that also meet `from`. */
 export interface CountedPage {
-  readonly place: readonly Query[];
+  readonly from: readonly Query[];
+  /** All of its rows meet this too, unless a write has moved some that `changed` has not yet named. */
+  readonly before: readonly Query[];
   readonly offset: number;
   readonly limit: number;
 }
@@ -40,6 +42,8 @@ const LISTS_MAX = 200;
 interface CountedList {
   readonly rows: number[];
   readonly versions: number[];
+  /** How many rows of the first chunk have no value. */
+  absent: number;
 }
 
 /** The chunks of a table. */
@@ -112,15 +116,19 @@ export class CountedLists {
 
   /** Where the rows of a page are, in ascending order whatever the page's is; null when it has none. */
   async pageOf(find: Find<CountedTable>): Promise<CountedPage | null> {
-    const { rows } = await this.#counted(find);
+    const { rows, absent } = await this.#counted(find);
     const { offset = 0, descending } = find;
     const total = sum(rows);
     const limit = Math.min(find.limit ?? total, total - offset);
     if (limit <= 0) return null;
     let skip = descending ? total - offset - limit : offset;
-    let chunk = 0;
-    while (skip >= rows[chunk]!) skip -= rows[chunk++]!;
-    return { place: chunk === 0 ? [] : [this.#from(find.table, chunk)], offset: skip, limit };
+    let first = 0;
+    while (skip >= rows[first]!) skip -= rows[first++]!;
+    let behind = first;
+    for (let found = -skip; found < limit; behind++) found += rows[behind]!;
+    // The comparison with the end would leave out rows without a value, of which lists have none.
+    const before = first === 0 && absent > 0 ? [] : this.#before(find.table, behind);
+    return { from: this.#from(find.table, first), before, offset: skip, limit };
   }
 
   /** Counts what has changed since, some chunks in each turn of the event loop. */
@@ -128,7 +136,7 @@ export class CountedLists {
     const { table } = conditions;
     const list = this.#listOf(conditions);
     const { versions } = this.#tables[table];
-    // Writes that go on meanwhile end the patience, not the counting.
+    // Writes may go on meanwhile: after so many turns the rest is counted in one.
     for (let turns = 0; turns <= 2 * (versions.length / SLICE_CHUNKS) + LISTS_MAX; turns++) {
       if (this.#countSome(conditions, list, SLICE_CHUNKS)) return list;
       await new Promise(setImmediate);
@@ -148,7 +156,8 @@ export class CountedLists {
       if (list.versions[chunk] === version) continue;
       if (left <= 0) return false;
       left--;
-      list.rows[chunk] = this.#rowsIn(conditions, chunk);
+      if (chunk === 0) list.absent = this.#absentIn(conditions);
+      list.rows[chunk] = this.#rowsIn(conditions, chunk) + (chunk === 0 ? list.absent : 0);
       list.versions[chunk] = version;
     }
     return chunks.dividedAt === chunks.versions.at(-1);
@@ -172,17 +181,26 @@ export class CountedLists {
 
   #rowsIn(conditions: Conditions<CountedTable>, chunk: number): number {
     const { table } = conditions;
-    const { starts } = this.#tables[table];
-    if (starts.length === 0) return this.#read(countQuery(conditions));
-    const end = starts[chunk];
-    const below = end === undefined ? [] : [{ sql: `"${LIST_ORDERS[table]}" < ?`, params: [end] }];
-    if (chunk > 0) return this.#read(countQuery(conditions, [this.#from(table, chunk), ...below]));
-    const absent = { sql: `"${LIST_ORDERS[table]}" IS NULL`, params: [] };
-    return this.#read(countQuery(conditions, below)) + this.#read(countQuery(conditions, [absent]));
+    const place = [...this.#from(table, chunk), ...this.#before(table, chunk + 1)];
+    const present = { sql: `"${LIST_ORDERS[table]}" IS NOT NULL`, params: [] };
+    return this.#read(countQuery(conditions, place.length === 0 ? [present] : place));
   }
 
-  #from(table: CountedTable, chunk: number): Query {
-    return { sql: `"${LIST_ORDERS[table]}" >= ?`, params: [this.#tables[table].starts[chunk - 1]!] };
+  #absentIn(conditions: Conditions<CountedTable>): number {
+    const absent = { sql: `"${LIST_ORDERS[conditions.table]}" IS NULL`, params: [] };
+    return this.#read(countQuery(conditions, [absent]));
+  }
+
+  /** The condition of the rows of a chunk and of all later ones. */
+  #from(table: CountedTable, chunk: number): readonly Query[] {
+    const start = this.#tables[table].starts[chunk - 1];
+    return start === undefined ? [] : [{ sql: `"${LIST_ORDERS[table]}" >= ?`, params: [start] }];
+  }
+
+  /** The condition of the rows with a value of all earlier chunks; none for a chunk that is not there. */
+  #before(table: CountedTable, chunk: number): readonly Query[] {
+    const end = this.#tables[table].starts[chunk - 1];
+    return end === undefined ? [] : [{ sql: `"${LIST_ORDERS[table]}" < ?`, params: [end] }];
   }
 
   #read({ sql, params }: Query): number {
@@ -191,7 +209,7 @@ export class CountedLists {
 
   #listOf(conditions: Conditions<CountedTable>): CountedList {
     const key = keyOf(conditions);
-    const list = this.#lists.get(key) ?? { rows: [], versions: [] };
+    const list = this.#lists.get(key) ?? { rows: [], versions: [], absent: 0 };
     // Deleting and setting it again keeps the map in order of last use, the oldest first.
     this.#lists.delete(key);
     this.#lists.set(key, list);

@@ -41,17 +41,19 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   }
 
   async find<T extends Table>(find: Find<T>): Promise<readonly DocumentBody[]> {
-    const { offset = 0, order, table } = find;
+    const { offset = 0, order, table, anyOf = [] } = find;
     const counted = countedConditions(find);
-    if (offset <= CHUNK_ROWS || counted === null || order !== LIST_ORDERS[counted.table]) {
-      return this.#page(find);
-    }
+    // With several groups, one may have to be walked from end to end to find that it adds nothing.
+    const isNear = offset <= CHUNK_ROWS && anyOf.length < 2;
+    if (isNear || counted === null || order !== LIST_ORDERS[counted.table]) return this.#page(find);
     if (this.#fewIn(counted) !== null) return this.#page(find);
     const page = await this.#lists.pageOf(find as unknown as Find<CountedTable>);
     if (page === null) return [];
-    const { place, ...bounds } = page;
-    const rows = this.#page({ ...find, table, descending: false, ...bounds }, place);
-    return find.descending ? rows.reverse() : rows;
+    const { from, before, ...bounds } = page;
+    const ascending = { ...find, table, descending: false, ...bounds };
+    const rows = this.#page(ascending, [...from, ...before]);
+    const whole = rows.length < bounds.limit ? this.#page(ascending, from) : rows;
+    return find.descending ? whole.reverse() : whole;
   }
 
   async count<T extends Table>(conditions: Conditions<T>): Promise<number> {

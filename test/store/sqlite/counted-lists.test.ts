@@ -181,7 +181,7 @@ describe("work", () => {
     migrate(connection);
     connection.db.run(
       `INSERT INTO accounts (key, seq, id, parent, dna, closed, body)
-       SELECT 'key ' || value, 1, value, 1, '.1.', 0, '{}' FROM json_each(?)`,
+       SELECT 'key ' || value, 1, value, 1, '.1.', 0, json_object('id', value) FROM json_each(?)`,
       [JSON.stringify(range(1, 20_000))],
     );
     let asked = 0;
@@ -225,6 +225,47 @@ describe("work", () => {
     }
     expect(skipped).toHaveLength(5);
     expect(Math.max(...skipped)).toBeLessThanOrEqual(CHUNK_ROWS);
+    connection.close();
+  });
+
+  test("a page reads no more than the chunks that it spans, in each of its groups", async () => {
+    const { connection } = counting();
+    const ranges: number[] = [];
+    const recent: SqliteConnection["recent"] = (sql) => {
+      const statement = connection.recent(sql);
+      if (!sql.includes("OFFSET ?")) return statement;
+      const all = (...params: number[]) => {
+        // The group of the parent, with its first and last id, then the group of the branch with both of its ends.
+        const [, from, to] = params.filter((param) => typeof param === "number");
+        ranges.push(to! - from!);
+        return statement.all(...params);
+      };
+      return Object.assign(Object.create(statement), { all }) as typeof statement;
+    };
+    const lists = new SqliteLists({ ...connection, recent });
+    const where: readonly Where<"accounts">[] = [];
+    const anyOf = [[children.where[0]], [{ field: "dna", is: "starts", value: ".1." } as const]];
+    for (const offset of [1_500, 9_950, 15_000]) {
+      const find = { table: "accounts", where, anyOf, order: "id", offset, limit: 100 } as const;
+      expect(await lists.find(find)).toHaveLength(100);
+    }
+    expect(ranges).toHaveLength(3);
+    for (const range of ranges) {
+      expect(range).toBeGreaterThan(0);
+      expect(range).toBeLessThanOrEqual(2 * (CHUNK_ROWS + 1));
+    }
+    connection.close();
+  });
+
+  test("a page is whole although rows have gone that nobody has told of yet", async () => {
+    const { connection } = counting();
+    const lists = new SqliteLists(connection);
+    expect(await lists.count(children)).toBe(20_000);
+    connection.db.run("DELETE FROM accounts WHERE id BETWEEN 9000 AND 9900");
+    expect(await lists.find(page(9_000))).toHaveLength(10);
+    lists.changed({ table: "accounts", values: range(9_000, 901) });
+    expect((await lists.find(page(9_000))).map(({ id }) => id)).toEqual(range(9_902, 10));
+    expect(await lists.count(children)).toBe(19_099);
     connection.close();
   });
 
