@@ -89,17 +89,29 @@ const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translati
   ],
 ]);
 
-/** Read for every key of every request. A key's object is the same as long as the key is unchanged. */
-const known = new WeakMap<ProviderTarget, Map<string, ProviderCodec>>();
+/** The codecs of a key with a Config, by path. */
+interface KnownCodecs {
+  readonly provider: string;
+  readonly codecs: Map<string, ProviderCodec>;
+}
+
+/** Read for every key of every request. A key's Config is the same object as long as the key is unchanged. */
+const known = new WeakMap<ProviderTarget["config"], KnownCodecs>();
 
 /** Returns the codec for a key of the other style, or null when the endpoint has no translation. */
 export function translated(endpoint: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
   const { path } = endpoint;
   if (!TRANSLATIONS.has(path)) return null;
-  const codecs = known.get(key) ?? new Map<string, ProviderCodec>();
-  if (codecs.size === 0) known.set(key, codecs);
-  const codec = codecs.get(path) ?? translatedCodec(endpoint, hostOf(key))!;
-  codecs.set(path, codec);
+  let found = known.get(key.config);
+  if (found === undefined || found.provider !== key.provider) {
+    found = { provider: key.provider, codecs: new Map() };
+    known.set(key.config, found);
+  }
+  let codec = found.codecs.get(path);
+  if (codec === undefined) {
+    codec = translatedCodec(endpoint, hostOf(key))!;
+    found.codecs.set(path, codec);
+  }
   return codec;
 }
 
