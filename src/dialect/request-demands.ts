@@ -65,7 +65,7 @@ function readerOf(body: Json): ReadBody {
   const found = known.get(body);
   if (found !== undefined) return found;
   const reader = new BodyReader(body);
-  if (reader.visits >= KEPT_VISITS_MIN) known.set(body, reader);
+  if (reader.isLong) known.set(body, reader);
   return reader;
 }
 
@@ -122,7 +122,7 @@ class BodyReader implements Demands {
   searches = 0;
   readonly compactions: number;
   /** The number of tools and blocks that were read. */
-  visits = 0;
+  #visits = 0;
   readonly #callsMax: number | null;
   /** The fields and indexes that lead to the value that is being read. */
   readonly #path: (string | number)[] = [];
@@ -136,6 +136,11 @@ class BodyReader implements Demands {
       const verdict = AT_TOP.get(field);
       if (verdict !== undefined && !isAbsent(body[field])) this.#topLevel(field, body[field], verdict);
     }
+  }
+
+  /** Whether to read the body again takes longer than to keep this. */
+  get isLong(): boolean {
+    return this.#visits >= KEPT_VISITS_MIN;
   }
 
   #topLevel(field: string, value: unknown, verdict: Verdict): void {
@@ -201,7 +206,7 @@ class BodyReader implements Demands {
   }
 
   #tool(tool: Json): void {
-    this.visits++;
+    this.#visits++;
     const type = typeOf(tool);
     const verdict = verdictOf(type);
     if (verdict === "nested") {
@@ -272,7 +277,7 @@ class BodyReader implements Demands {
         this.#path.pop();
       }
     } else if (isObject(value) && !CLOSED.has(value.type)) {
-      this.visits++;
+      this.#visits++;
       for (const field in value) {
         const verdict = IN_CONTENT.get(field);
         if (verdict !== undefined && !isAbsent(value[field])) this.#block(field, value[field], verdict);
