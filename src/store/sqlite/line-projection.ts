@@ -125,20 +125,10 @@ function batchSize(lines: readonly number[]): number {
 }
 
 /** The columns of a row, in the order of the table. */
-const lineCells = ({
-  actor,
-  at,
-  number,
-  seq,
-  type,
-  model,
-  apiKey,
-  tags,
-  amount,
-}: LineRow): (Cell | null)[] => [
-  ...[actor, at, number, seq, type, model, apiKey],
-  ...[tags.length === 0 ? null : delimited(tags), amount],
-];
+function lineCells({ actor, at, number, seq, type, model, apiKey, tags, amount }: LineRow): (Cell | null)[] {
+  const delimited = tags.length === 0 ? null : delimitedTags(tags);
+  return [actor, at, number, seq, type, model, apiKey, delimited, amount];
+}
 
 /** Tags as one text that has each of them between two commas, which no tag contains. */
-const delimited = (tags: readonly string[]): string => `,${tags.join(",")},`;
+const delimitedTags = (tags: readonly string[]): string => `,${tags.join(",")},`;
