@@ -1,12 +1,16 @@
 // Writes the projection of ledger lines behind the commits: reads the rows of `commits` after the last one
 // that was projected, in the order in which they were stored, a batch at a time. It runs on the writer's
 // thread between its messages and is not synced: the sync of a later commit covers it. A commit never waits
-// for its lines, only, now and then, for a batch of others' (a few milliseconds).
+// for its lines, only, now and then, for a step of a batch (two milliseconds).
+//
+//   commits read and parsed, in steps -> their lines sorted by actor -> stored, in steps; the last step also
+//   stores the place of the batch's last commit
 //
 // crash                              state found                       recovery
-// before a batch is stored           lines up to the row in `meta`     the next batch begins after that row
-// of the machine, before its sync    the same; a batch and its row are one transaction
-// a batch that fails                 the same                          tried again later, and reported
+// before a batch is stored           the place before it, and perhaps  it is made again from that place; a line
+//                                    some of its lines                 that is there is replaced by the same
+// of the machine, before its sync    the same                          the same
+// a step that fails                  the same                          tried again later, and reported
 
 import type { Clock } from "../../base/clock.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
@@ -15,38 +19,40 @@ import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 
 /**
- * Commits, and lines, per batch. Fewer would write more pages per line, more would hold up the commits behind
- * them. A commit with more lines is a batch of its own.
+ * Lines of a batch, about. The lines of an actor are stored side by side: the more of them there are in a
+ * batch, the fewer pages are written per line.
  */
-const BATCH_MAX = 512;
+const BATCH_LINES = 2_048;
+/** Commits, and lines, of one step, which the commits behind it wait for. */
+const STEP_MAX = 512;
 /** Milliseconds between a commit and its batch: what comes meanwhile shares the pages that it writes. */
 const BATCH_MS = 1_000;
-/** Milliseconds between two batches while more commits wait, which leave most of the thread to them. */
+/** Milliseconds between two steps, which leave most of the thread to the commits. */
 const BEHIND_MS = 20;
-/** Milliseconds after a batch that met another program's lock, and after one that failed; that one doubles. */
+/** Milliseconds after a step that met another program's lock, and after one that failed; that one doubles. */
 const [LOCK_MS, FAILED_MS, FAILED_MS_MAX] = [5, 1_000, 60_000];
 
 /** Keeps the projection of a database up to date. Without commits it does nothing. */
 export class LineProjection {
   readonly #clock: Pick<Clock, "after">;
   readonly #onError: (error: unknown) => void;
-  readonly #projectBatch: () => boolean;
+  readonly #batches: LineBatches;
   #failedMs = FAILED_MS;
-  /** Cancels the next batch; null when none is due. */
+  /** Cancels the next step; null when none is due. */
   #cancel: (() => void) | null = null;
 
   constructor(parts: {
     readonly connection: SqliteConnection;
     readonly clock: Pick<Clock, "after">;
-    /** Called with the reason when a batch fails. */
+    /** Called with the reason when a step fails. */
     readonly onError: (error: unknown) => void;
   }) {
     this.#clock = parts.clock;
     this.#onError = parts.onError;
-    this.#projectBatch = projecting(parts.connection);
+    this.#batches = new LineBatches(parts.connection);
   }
 
-  /** Projects what is stored now within BATCH_MS. */
+  /** Begins to project what is stored now within BATCH_MS. */
   wake(): void {
     if (this.#cancel === null) this.#schedule(BATCH_MS);
   }
@@ -63,14 +69,14 @@ export class LineProjection {
   #run(): void {
     this.#cancel = null;
     try {
-      if (this.#projectBatch()) this.#schedule(BEHIND_MS);
+      if (this.#batches.step()) this.#schedule(BEHIND_MS);
       this.#failedMs = FAILED_MS;
     } catch (error) {
       this.#schedule(isBusy(error) ? LOCK_MS : this.#failed(error));
     }
   }
 
-  /** Reports a failure. Returns the milliseconds until the batch is tried again. */
+  /** Reports a failure. Returns the milliseconds until the step is tried again. */
   #failed(error: unknown): number {
     const ms = this.#failedMs;
     this.#failedMs = Math.min(2 * ms, FAILED_MS_MAX);
@@ -79,46 +85,93 @@ export class LineProjection {
   }
 }
 
-/**
- * Returns a function that projects one batch and returns whether more commits wait. It throws when the batch
- * fails; then nothing of it is stored.
- */
-function projecting({ prepare, unsynced }: SqliteConnection): () => boolean {
-  const place = prepare("SELECT value FROM meta WHERE key = 'lines'");
-  const next = prepare<[number, number]>("SELECT row, lines FROM commits WHERE row > ? ORDER BY row LIMIT ?");
-  const lined = prepare<[number, number]>(
-    `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ? AND lines > 0
-     ORDER BY row`,
-  );
-  const insert = prepare(
-    `INSERT OR REPLACE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const move = prepare<[number]>("UPDATE meta SET value = ? WHERE key = 'lines'");
+/** The batches of a database, step by step. A step that throws has done nothing, and may be repeated. */
+class LineBatches {
+  readonly #connection: SqliteConnection;
+  readonly #statements: ReturnType<typeof projectionStatements>;
+  /** The lines of the current batch that are not stored yet. */
+  #lines: LineRow[] = [];
+  /** The row of the last commit of the current batch; null when it has none yet. */
+  #last: number | null = null;
+  #isRead = false;
 
-  function project(after: number, last: number): void {
-    for (const commit of lined.all(after, last)) {
-      for (const line of lineRows(parseLinesOfCommit(commit))) insert.run(...lineCells(line));
-    }
-    move.run(last);
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#statements = projectionStatements(connection);
   }
 
-  return () => {
-    const after = new StoredRow("meta", place.get()).integer("value");
-    const waiting = next.all(after, BATCH_MAX).map((row) => new StoredRow("commits", row));
-    const size = batchSize(waiting.map((row) => row.integer("lines")));
-    const last = waiting[size - 1]?.integer("row");
-    if (last !== undefined) unsynced(() => project(after, last));
-    return size < waiting.length || waiting.length === BATCH_MAX;
+  /** Does the next step. Returns false when no commit waits and no line is left to store. */
+  step(): boolean {
+    if (!this.#isRead) {
+      this.#read();
+      if (!this.#isRead || this.#lines.length > STEP_MAX) return true;
+    }
+    if (this.#last === null) {
+      this.#isRead = false;
+      return false;
+    }
+    this.#store(this.#last);
+    return true;
+  }
+
+  /** Reads the next commits. The batch is complete when there are no more, or enough. */
+  #read(): void {
+    const { place, next, lined } = this.#statements;
+    const after = this.#last ?? new StoredRow("meta", place.get()).integer("value");
+    const waiting = next.all(after, STEP_MAX).map((row) => new StoredRow("commits", row));
+    const size = stepSize(waiting.map((row) => row.integer("lines")));
+    const last = waiting[size - 1]?.integer("row") ?? after;
+    const commits = size === 0 ? [] : lined.all(after, last).map(parseLinesOfCommit);
+    this.#lines.push(...commits.flatMap(lineRows));
+    if (size > 0) this.#last = last;
+    const isEnd = size === waiting.length && size < STEP_MAX;
+    if (!isEnd && this.#lines.length < BATCH_LINES) return;
+    // The order within an actor stays.
+    this.#lines.sort((a, b) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
+    this.#isRead = true;
+  }
+
+  /** Stores the next lines of the batch, and with the last of them the place of its last commit. */
+  #store(last: number): void {
+    const { insert, move } = this.#statements;
+    const some = this.#lines.slice(0, STEP_MAX);
+    const isLast = some.length === this.#lines.length;
+    this.#connection.unsynced(() => {
+      for (const line of some) insert.run(...lineCells(line));
+      if (isLast) move.run(last);
+    });
+    this.#lines = this.#lines.slice(some.length);
+    if (!isLast) return;
+    this.#last = null;
+    this.#isRead = false;
+  }
+}
+
+function projectionStatements({ prepare }: SqliteConnection) {
+  return {
+    place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
+    next: prepare<[number, number]>("SELECT row, lines FROM commits WHERE row > ? ORDER BY row LIMIT ?"),
+    lined: prepare<[number, number]>(
+      `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ? AND lines > 0
+       ORDER BY row`,
+    ),
+    insert: prepare(
+      `INSERT OR REPLACE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    move: prepare<[number]>("UPDATE meta SET value = ? WHERE key = 'lines'"),
   };
 }
 
-/** How many of the next commits, which have so many lines each, are one batch. */
-function batchSize(lines: readonly number[]): number {
+/**
+ * How many of the next commits, which have so many lines each, one step reads. A commit with more than
+ * STEP_MAX lines is read alone.
+ */
+function stepSize(lines: readonly number[]): number {
   let [size, total] = [0, 0];
   for (const count of lines) {
     total += count;
-    if (size > 0 && total > BATCH_MAX) break;
+    if (size > 0 && total > STEP_MAX) break;
     size++;
   }
   return size;

@@ -46,26 +46,36 @@ describe("a projection", () => {
     projection.wake();
     projection.wake();
     expect(clock.waiting).toBe(1);
-    await clock.advance(1_000);
+    await clock.advance(1_020);
     expect([count(), clock.waiting, errors]).toEqual([3, 0, []]);
   });
 
-  test("takes 512 commits at a time, also those without lines", async () => {
-    append(commits("account/1", 500));
+  /** Lets steps run, and answers how many lines are stored after each. */
+  async function steps(times: number): Promise<unknown[]> {
+    const counts: unknown[] = [];
+    await clock.advance(980);
+    for (let i = 0; i < times; i++) {
+      await clock.advance(20);
+      counts.push(count());
+    }
+    return counts;
+  }
+
+  const place = (): unknown =>
+    connection.db.query("SELECT value FROM meta WHERE key = 'lines'").values()[0]![0];
+
+  test("reads 512 commits at a time, also those without lines, and stores 512 lines at a time", async () => {
+    append(commits("account/2", 500));
     append(
       Array.from({ length: 100 }, (_, i) => commit("level/1", i + 1, { linesTo: 0, lines: 0, events: [] })),
     );
-    append(commits("account/2", 500));
+    append(commits("account/1", 500));
     projection.wake();
-    await clock.advance(1_000);
-    expect(count()).toBe(500);
-    await clock.advance(20);
-    expect(count()).toBe(924);
-    await clock.advance(20);
-    expect([count(), clock.waiting]).toEqual([1_000, 0]);
+    expect(await steps(6)).toEqual([0, 0, 0, 512, 1_000, 1_000]);
+    expect([place(), clock.waiting]).toEqual([1_100, 0]);
   });
 
-  test("takes 512 lines at a time, and a commit that has more on its own", async () => {
+  test("reads 512 lines at a time, and a commit that has more on its own", async () => {
     const sizes = [200, 300, 100, 600, 1];
     let linesTo = 0;
     append(
@@ -80,12 +90,28 @@ describe("a projection", () => {
       }),
     );
     projection.wake();
-    await clock.advance(980);
-    for (const projected of [500, 600, 1_200, 1_201]) {
-      await clock.advance(20);
-      expect(count()).toBe(projected);
-    }
-    expect(clock.waiting).toBe(0);
+    expect(await steps(8)).toEqual([0, 0, 0, 0, 512, 1_024, 1_201, 1_201]);
+    expect([place(), clock.waiting]).toEqual([5, 0]);
+  });
+
+  test("stores the lines of a batch by actor, and makes a batch again that a crash cut off", async () => {
+    const seqs = Array.from({ length: 300 }, (_, i) => i + 1);
+    append(seqs.flatMap((seq) => [1, 2, 3].map((id) => commit(`account/${id}`, seq))));
+    projection.wake();
+    expect(await steps(3)).toEqual([0, 0, 512]);
+    const actors = connection.db.query("SELECT actor, count(*) FROM lines GROUP BY actor").values();
+    expect([actors, place()]).toEqual([
+      [
+        ["account/1", 300],
+        ["account/2", 212],
+      ],
+      0,
+    ]);
+    projection.stop();
+    const next = new LineProjection({ connection, clock, onError: (error) => errors.push(error) });
+    next.wake();
+    expect(await steps(5)).toEqual([512, 512, 512, 900, 900]);
+    expect([place(), clock.waiting, errors]).toEqual([900, 0, []]);
   });
 
   test("goes on where the last batch ended, whoever made it", async () => {
@@ -100,7 +126,7 @@ describe("a projection", () => {
     expect(connection.db.query("SELECT number FROM lines").values()).toEqual([[3]]);
   });
 
-  test("stores a batch whole or not at all, reports a failure, and tries again less and less often", async () => {
+  test("stores a step whole or not at all, reports a failure, and tries again less and less often", async () => {
     append(commits("account/1", 3));
     connection.db.run(
       "CREATE TRIGGER broken BEFORE INSERT ON lines WHEN NEW.number = 3 BEGIN SELECT RAISE(ABORT, 'broken'); END",
@@ -113,7 +139,7 @@ describe("a projection", () => {
     await clock.advance(1_000);
     expect(errors).toHaveLength(2);
     connection.db.run("DROP TRIGGER broken");
-    await clock.advance(1_000);
+    await clock.advance(1_020);
     expect([count(), clock.waiting]).toEqual([3, 0]);
   });
 
