@@ -2,7 +2,7 @@
 // when they are asked to; streams are asked for without. The decoder takes the next piece only when what it made
 // of the last one was read.
 
-import { Readable, type Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { UpstreamBody } from "../upstream-response.ts";
 
@@ -32,30 +32,55 @@ class DecodedBody implements UpstreamBody {
   readonly #source: UpstreamBody;
   readonly #decoder: Transform;
   readonly #pieces: AsyncIterator<Uint8Array>;
+  /** The error with which the encoded body broke off. It follows all that could be decoded. */
+  #lost: { readonly error: unknown } | null = null;
 
   constructor(source: UpstreamBody, decoder: Transform) {
     this.#source = source;
     this.#decoder = decoder;
-    const encoded = Readable.from(piecesOf(source), { objectMode: false });
-    encoded.on("error", (error) => decoder.destroy(error));
-    this.#pieces = encoded.pipe(decoder)[Symbol.asyncIterator]();
+    this.#pieces = decoder[Symbol.asyncIterator]();
+    void this.#pump();
   }
 
   async read(): Promise<Uint8Array | null> {
     const { value, done } = await this.#pieces.next();
-    return done === true ? null : value;
+    if (done !== true) return value;
+    if (this.#lost !== null) throw this.#lost.error;
+    return null;
   }
 
   cancel(): void {
     this.#decoder.destroy();
     this.#source.cancel();
   }
-}
 
-async function* piecesOf(body: UpstreamBody): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const piece = await body.read();
-    if (piece === null) return;
-    yield piece;
+  /** Writes the encoded pieces into the decoder, at its pace. Never rejects. */
+  async #pump(): Promise<void> {
+    const decoder = this.#decoder;
+    try {
+      for (;;) {
+        const piece = await this.#source.read();
+        if (decoder.destroyed) return;
+        if (piece === null) break;
+        if (!decoder.write(piece)) await roomIn(decoder);
+      }
+      decoder.end();
+    } catch (error) {
+      this.#lost = { error };
+      // What was written is decoded first. The end that a cut body lacks would be an error in its place.
+      if (!decoder.destroyed) decoder.write(NOTHING, () => decoder.push(null));
+    }
   }
 }
+
+const NOTHING = Buffer.alloc(0);
+
+/** Resolves when the decoder takes more, or is closed. */
+const roomIn = (decoder: Transform): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      decoder.off("drain", done).off("close", done);
+      resolve();
+    };
+    decoder.on("drain", done).on("close", done);
+  });
