@@ -15,8 +15,8 @@ const SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"
 const OWNED = 2_000;
 const MADE_AT_ONCE = 16;
 const SAMPLE_MS = 2_000;
-/** Idle actors are unloaded after 90 seconds, and what they took is collected some time later. */
-const SETTLE_MS = 150_000;
+/** Idle actors are unloaded after 90 seconds, and what they took is collected up to a minute later. */
+const SETTLE_MS = 180_000;
 
 export const memoryAccounts: Measure = {
   name: "memory-accounts",
