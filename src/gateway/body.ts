@@ -2,6 +2,7 @@
 // with spare room, so that fields can be edited in place. A large body is read by a worker thread, because it would hold
 // up all other requests. What a body must contain is decided by its dialect.
 
+import { ByteBlocks } from "../base/byte-blocks.ts";
 import { RefusedError } from "../base/errors.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
 import { payloadOf } from "../dialect/payload/parse-payload.ts";
@@ -91,47 +92,35 @@ const tooLarge = (most: number): RefusedError =>
   new RefusedError({ code: "body_too_large", message: `The body may have ${most} bytes.` });
 
 const UNSTATED_BYTES = 256 * 1024;
-const BLOCK_BYTES = 1024 * 1024;
 
 async function readBytes(request: Request, stated: number | null, most: number): Promise<BodyBytes> {
   const isCoded = codingOf(request.headers) !== null;
-  const blocks: BodyBytes[] = [];
-  let room = makeRoom(stated ?? UNSTATED_BYTES);
-  let length = 0;
+  const room = makeRoom(stated ?? UNSTATED_BYTES);
+  const blocks = new ByteBlocks(room.buffer.subarray(room.from, room.to));
   for await (const chunk of chunksOf(request, most)) {
-    let at = 0;
-    while (at < chunk.length) {
-      const some = chunk.subarray(at, at + room.to - room.from - length);
-      room.buffer.set(some, room.from + length);
-      length += some.length;
-      at += some.length;
-      if (at === chunk.length) break;
-      blocks.push(room);
-      room = makeRoom(BLOCK_BYTES);
-      length = 0;
-    }
+    blocks.add(chunk);
     // A decoder owns the memory of its chunks.
     if (!isCoded) giveBack(chunk);
   }
-  const last = { ...room, to: room.from + length };
-  return blocks.length === 0 ? last : joined([...blocks, last]);
+  const filled = blocks.filled();
+  return filled.length === 1 ? { ...room, to: room.from + filled[0]!.length } : joined(filled);
 }
 
 /** Bytes that are copied before the event loop gets a turn. */
-const COPIED_BYTES = 4 * BLOCK_BYTES;
+const COPIED_BYTES = 4 * 1024 * 1024;
 
 /** Joins the blocks of a body of unknown length, and frees each. */
-async function joined(blocks: readonly BodyBytes[]): Promise<BodyBytes> {
-  const room = makeRoom(blocks.reduce((sum, { from, to }) => sum + to - from, 0));
+async function joined(blocks: readonly Uint8Array<ArrayBuffer>[]): Promise<BodyBytes> {
+  const room = makeRoom(blocks.reduce((sum, block) => sum + block.length, 0));
   let at = room.from;
   let turnAt = at + COPIED_BYTES;
-  for (const { buffer, from, to } of blocks) {
-    room.buffer.set(buffer.subarray(from, to), at);
-    at += to - from;
-    giveBack(buffer);
+  for (const block of blocks) {
+    room.buffer.set(block, at);
+    at += block.length;
+    block.buffer.transfer(0);
     if (at < turnAt) continue;
     turnAt = at + COPIED_BYTES;
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+    await new Promise(setImmediate);
   }
   return room;
 }

@@ -33,8 +33,13 @@ export interface PatchedBytes {
 /** Free bytes on each side, enough for a model's name and a few fields. */
 export const ROOM_BYTES = 4_096;
 
+/** A buffer for a body, whose memory is its own. */
+interface Room extends BodyBytes {
+  readonly buffer: Uint8Array<ArrayBuffer>;
+}
+
 /** Allocates a buffer for a body of `length` bytes. */
-export function makeRoom(length: number): BodyBytes {
+export function makeRoom(length: number): Room {
   return { buffer: new Uint8Array(length + 2 * ROOM_BYTES), from: ROOM_BYTES, to: ROOM_BYTES + length };
 }
 

@@ -1,12 +1,12 @@
 // Reads a provider's whole body within limits of size and idle time.
 
+import { ByteBlocks } from "../../base/byte-blocks.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 
 /** The largest answer in bytes; images in base64 fit. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
-const BLOCK_BYTES = 1024 * 1024;
 
 /** How a body is read. */
 export interface BodyLimits {
@@ -25,8 +25,9 @@ export type WholeBodyRead = string | Uint8Array<ArrayBuffer>[];
 export function readBody(body: UpstreamBody, limits: BodyLimits): WholeBodyRead | Promise<WholeBodyRead> {
   const first = body.read();
   if (first === null) return "";
-  if (first instanceof Promise || first.byteLength >= limits.blocksFrom)
+  if (first instanceof Promise || first.byteLength >= Math.min(limits.blocksFrom, BODY_BYTES_MAX)) {
     return readPieces(body, limits, first);
+  }
   const second = body.read();
   return second === null ? textOf(first) : readPieces(body, limits, first, second);
 }
@@ -38,7 +39,7 @@ async function readPieces(
   ...begun: (Uint8Array | Promise<Uint8Array | null>)[]
 ): Promise<WholeBodyRead> {
   let pieces: Uint8Array[] = [];
-  let blocks: Blocks | null = null;
+  let blocks: ByteBlocks | null = null;
   let bytes = 0;
   for (let i = 0; ; i++) {
     let piece = begun[i] ?? body.read();
@@ -56,39 +57,12 @@ async function readPieces(
     }
     pieces.push(piece);
     if (bytes < blocksFrom) continue;
-    blocks ??= new Blocks();
+    blocks ??= new ByteBlocks();
     for (const one of pieces) blocks.add(one);
     pieces = [];
   }
   if (blocks !== null) return blocks.filled();
   return pieces.length === 1 ? textOf(pieces[0]!) : Buffer.concat(pieces).toString("utf8");
-}
-
-/** Collects pieces, whose memory belongs to the connection, as they arrive: no copy is larger than a piece. */
-class Blocks {
-  private readonly full: Uint8Array<ArrayBuffer>[] = [];
-  private last = new Uint8Array(BLOCK_BYTES);
-  private used = 0;
-
-  add(piece: Uint8Array): void {
-    for (let at = 0; at < piece.length; ) {
-      const some = piece.subarray(at, at + BLOCK_BYTES - this.used);
-      this.last.set(some, this.used);
-      this.used += some.length;
-      at += some.length;
-      if (this.used === BLOCK_BYTES) this.next();
-    }
-  }
-
-  filled(): Uint8Array<ArrayBuffer>[] {
-    return [...this.full, this.last.subarray(0, this.used)];
-  }
-
-  private next(): void {
-    this.full.push(this.last);
-    this.last = new Uint8Array(BLOCK_BYTES);
-    this.used = 0;
-  }
 }
 
 const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
