@@ -35,46 +35,33 @@ const NO_PLAIN_PATH: AddressError = { fault: "rejected", text: "is not asked on 
 /** The addresses of one Config. */
 class Places {
   private readonly byName = new Map<string, Placed | AddressError>();
-  /** The destination that was found last: mostly the next one too. */
-  private provider = "";
-  private path = "";
-  private model = "";
-  private stream = false;
-  private last: Placed | AddressError | null = null;
+  /** The destination that was found last, mostly the next one too, and its address. */
+  private lastTo: Destination | null = null;
+  private last: Placed | AddressError = NO_PLAIN_PATH;
 
-  find(
-    way: ProviderAdapter,
-    provider: string,
-    config: Destination["config"],
-    path: string,
-    model: string,
-    stream: boolean,
-  ): Placed | AddressError {
-    if (
-      this.last !== null &&
-      this.model === model &&
-      this.path === path &&
-      this.stream === stream &&
-      this.provider === provider
-    ) {
-      return this.last;
-    }
+  find(way: ProviderAdapter, to: Destination): Placed | AddressError {
+    if (this.lastTo !== null && isSame(this.lastTo, to)) return this.last;
+    const { provider, path, model, stream } = to;
     // The lengths make the name unique, whatever name a client gives to its model.
     const name = `${stream} ${provider.length} ${path.length} ${provider}${path}${model}`;
     let found = this.byName.get(name);
     if (found === undefined) {
-      found = placed(way, { provider, config, path, model, stream });
+      found = placed(way, to);
       if (this.byName.size >= PLACES_MAX) this.byName.clear();
       this.byName.set(name, found);
     }
-    this.provider = provider;
-    this.path = path;
-    this.model = model;
-    this.stream = stream;
+    this.lastTo = to;
     this.last = found;
     return found;
   }
 }
+
+/** Whether two destinations of one Config are the same. */
+const isSame = (one: Destination, other: Destination): boolean =>
+  one.model === other.model &&
+  one.path === other.path &&
+  one.stream === other.stream &&
+  one.provider === other.provider;
 
 /** The addresses of one adapter. */
 export class DestinationCache {
@@ -83,20 +70,14 @@ export class DestinationCache {
 
   constructor(private readonly way: ProviderAdapter) {}
 
-  /** Returns the address of a destination, or why there is none. The fields are those of `Destination`. */
-  find(
-    provider: string,
-    config: Destination["config"],
-    path: string,
-    model: string,
-    stream: boolean,
-  ): Placed | AddressError {
-    let places = this.places.get(config);
+  /** Returns the address of a destination, or why there is none. */
+  find(to: Destination): Placed | AddressError {
+    let places = this.places.get(to.config);
     if (places === undefined) {
       places = new Places();
-      this.places.set(config, places);
+      this.places.set(to.config, places);
     }
-    return places.find(this.way, provider, config, path, model, stream);
+    return places.find(this.way, to);
   }
 }
 

@@ -39,7 +39,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
 
   async function send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult> {
     const { key, path, model, stream, method, body, signal } = attempt;
-    const found = destinations.find(key.provider, key.config, path, model, stream);
+    const found = destinations.find({ provider: key.provider, config: key.config, path, model, stream });
     if ("fault" in found) return failed(found.fault, `Provider ${found.text}`);
     for (let isRetry = false; ; isRetry = true) {
       const given = way.credential(key, signal);
@@ -73,12 +73,12 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
   }
 
   return {
-    naming({ provider, config, path, model, stream }) {
-      const found = destinations.find(provider, config, path, model, stream);
-      return "fault" in found ? { model, add: {} } : found.place.naming;
+    naming(to) {
+      const found = destinations.find(to);
+      return "fault" in found ? { model: to.model, add: {} } : found.place.naming;
     },
-    address({ provider, config, path, model, stream }) {
-      const found = destinations.find(provider, config, path, model, stream);
+    address(to) {
+      const found = destinations.find(to);
       return "fault" in found ? `Provider ${found.text}` : new URL(found.place.url);
     },
     send,

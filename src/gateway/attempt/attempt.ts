@@ -14,6 +14,7 @@ import { readBounded } from "../../upstream/bounded-body.ts";
 import { type SecretVault, UnknownSecretsKey } from "../../upstream/secret-vault.ts";
 import type { Upstream, UpstreamHead, UpstreamKey } from "../../upstream/upstream.ts";
 import { classify, cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { ProviderBody, StreamChunk, StreamEnd, StreamSource } from "../codec/provider-answer.ts";
 import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
@@ -86,16 +87,17 @@ type Encoded = ProviderExchange | { readonly refusal: Refusal };
 export function encodeFor(
   { upstream, clock }: Pick<AttemptParts, "upstream" | "clock">,
   endpoint: GatewayEndpoint,
-  { provider, config }: Pick<LevelKey, "provider" | "config">,
+  key: ProviderTarget,
   request: ModelRequest,
   input: Pick<EncodeInput, "model" | "headers" | "id" | "promptTokens">,
 ): Encoded | Promise<Encoded> {
   const { model, headers, id, promptTokens } = input;
-  const codec = codecFor(endpoint, { provider, config }, model);
+  const { provider, config } = key;
+  const codec = codecFor(endpoint, key, model);
   if (codec === null) throw new Error("a key was chosen that does not serve the path");
   const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
   const asking = { model, naming, headers, id, now: clock.wall(), promptTokens };
-  const elsewhere = encodedElsewhere(codec, { provider, config }, request, asking);
+  const elsewhere = encodedElsewhere(codec, key, request, asking);
   if (elsewhere === null) return codec.open(request, asking);
   return elsewhere.then((encoded) => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded)));
 }

@@ -2,9 +2,9 @@
 // that are known of its host.
 
 import { findProvider } from "../../../actors/catalog/catalog.ts";
-import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { isClaude } from "../../upstream/cloud-b.ts";
+import { keptPerKey, type ProviderTarget } from "./kept-per-key.ts";
 
 /** The API style of requests: `chat` (OpenAI) or `messages` (Anthropic). */
 export type ApiStyle = Dialect["name"];
@@ -13,31 +13,15 @@ const CHAT: ReadonlySet<ApiStyle> = new Set(["chat"]);
 const MESSAGES: ReadonlySet<ApiStyle> = new Set(["messages"]);
 const BOTH: ReadonlySet<ApiStyle> = new Set(["chat", "messages"]);
 
-/** Base URL and Config of a provider key. */
-export type ProviderTarget = Pick<LevelKey, "provider" | "config">;
 type Styles = ReadonlySet<ApiStyle>;
-
-/** What was read of a key with a Config. */
-interface KnownStyles {
-  readonly provider: string;
-  readonly styles: Styles | "by_model";
-}
-
-/** Read for every key of every request. A key's Config is the same object as long as the key is unchanged. */
-const known = new WeakMap<ProviderTarget["config"], KnownStyles>();
 
 /** Returns the styles that a key accepts for a model. */
 export function apiStylesOf(key: ProviderTarget, model: string): Styles {
-  let found = known.get(key.config);
-  if (found === undefined || found.provider !== key.provider) {
-    found = { provider: key.provider, styles: read(key) };
-    known.set(key.config, found);
-  }
-  const { styles } = found;
+  const styles = stylesOf(key);
   return styles === "by_model" ? (isClaude(model) ? MESSAGES : CHAT) : styles;
 }
 
-function read({ config, provider }: ProviderTarget): Styles | "by_model" {
+const stylesOf = keptPerKey(({ config, provider }): Styles | "by_model" => {
   if (config.provider_type === "cloud_a") return CHAT;
   if (config.provider_type === "cloud_b") return "by_model";
   if (config.api_style === "messages") return MESSAGES;
@@ -48,15 +32,15 @@ function read({ config, provider }: ProviderTarget): Styles | "by_model" {
   if (facts.messages_base === undefined) return facts.api_style === "messages" ? MESSAGES : CHAT;
   // A key whose base URL is that of the messages style accepts nothing else.
   return `${url.pathname}/`.startsWith(`${new URL(facts.messages_base).pathname}/`) ? MESSAGES : BOTH;
-}
+});
 
 /**
  * Returns whether a key of the chat style also accepts /v1/responses. Unknown hosts are tried; a known host
  * without that path is not, because its error would make the key look as if it lacked the model.
  */
-export function speaksResponses({ config, provider }: ProviderTarget): boolean {
+export const speaksResponses = keptPerKey(({ config, provider }): boolean => {
   if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return true;
   const host = URL.parse(provider)?.hostname;
   const facts = host === undefined ? null : findProvider(host);
   return facts === null || facts.responses === true;
-}
+});

@@ -16,7 +16,8 @@ import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { apiStylesOf, type ProviderTarget, speaksResponses } from "./key-formats.ts";
+import type { ProviderTarget } from "./kept-per-key.ts";
+import { apiStylesOf, speaksResponses } from "./key-formats.ts";
 import type {
   EncodedBody,
   EncodedRequest,

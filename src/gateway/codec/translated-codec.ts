@@ -32,7 +32,7 @@ import type {
 import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import type { ProviderTarget } from "./key-formats.ts";
+import { keptPerKey, type ProviderTarget } from "./kept-per-key.ts";
 import type {
   EncodedBody,
   EncodedRequest,
@@ -89,28 +89,18 @@ const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translati
   ],
 ]);
 
-/** The codecs of a key with a Config, by path. */
-interface KnownCodecs {
-  readonly provider: string;
-  readonly codecs: Map<string, ProviderCodec>;
-}
-
-/** Read for every key of every request. A key's Config is the same object as long as the key is unchanged. */
-const known = new WeakMap<ProviderTarget["config"], KnownCodecs>();
+/** The codecs of a key that were used, by path. */
+const codecsOf = keptPerKey(() => new Map<string, ProviderCodec>());
 
 /** Returns the codec for a key of the other style, or null when the endpoint has no translation. */
 export function translated(endpoint: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
   const { path } = endpoint;
   if (!TRANSLATIONS.has(path)) return null;
-  let found = known.get(key.config);
-  if (found === undefined || found.provider !== key.provider) {
-    found = { provider: key.provider, codecs: new Map() };
-    known.set(key.config, found);
-  }
-  let codec = found.codecs.get(path);
+  const codecs = codecsOf(key);
+  let codec = codecs.get(path);
   if (codec === undefined) {
     codec = translatedCodec(endpoint, hostOf(key))!;
-    found.codecs.set(path, codec);
+    codecs.set(path, codec);
   }
   return codec;
 }

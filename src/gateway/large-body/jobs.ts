@@ -17,7 +17,7 @@ import { jsonPayload } from "../../dialect/payload/payload-json.ts";
 import { jsonBytesPayload, readableBytes } from "../../dialect/payload/payload-json-bytes.ts";
 import { type Demands, demandsOf } from "../../dialect/request-demands.ts";
 import { isReference } from "../../dialect/responses/responses-objects.ts";
-import type { ProviderTarget } from "../codec/key-formats.ts";
+import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import { codecFor, reopened } from "../codec/native-codec.ts";
 import type { LargeAnswerFacts } from "../codec/provider-answer.ts";
 import type {

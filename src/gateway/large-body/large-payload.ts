@@ -11,7 +11,7 @@ import type { FieldEdits, Payload } from "../../dialect/payload/payload.ts";
 import { formPatchesOf } from "../../dialect/payload/payload-form.ts";
 import { bytePatchesOf } from "../../dialect/payload/payload-json-bytes.ts";
 import { recordDemands } from "../../dialect/request-demands.ts";
-import type { ProviderTarget } from "../codec/key-formats.ts";
+import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import type { EncodedBody, EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { estimateTokens } from "../metering/token-counter.ts";
