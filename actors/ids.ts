@@ -12,6 +12,18 @@ export type ProviderKeyId = number & { readonly [key]: true };
 /** Id of one of an account's API keys; 0 is the main key. */
 export type ApiKeyId = number & { readonly [apiKey]: true };
 
+/** The main key of every account: the specification's `SecretKey`. */
+export const MAIN_API_KEY = 0 as ApiKeyId;
+/** The name under which the main key stands in ledger lines and lists; no other key may have it. */
+export const MAIN_API_KEY_NAME = "main";
+
+/**
+ * Returns an Idempotency-Key together with the API key to which it belongs. The main key's stands alone, as it always did; the
+ * line break cannot be part of an Idempotency-Key.
+ */
+export const ownedKey = (idempotencyKey: string, apiKey: ApiKeyId): string =>
+  apiKey === MAIN_API_KEY ? idempotencyKey : `${apiKey}\n${idempotencyKey}`;
+
 /** The account at the top of all trees. */
 export const ROOT = 1 as AccountId;
 

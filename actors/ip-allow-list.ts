@@ -30,6 +30,24 @@ export function allowsAddress(list: readonly string[], address: string): boolean
   });
 }
 
+/**
+ * Returns whether one item of the list contains the whole of `item`, an address or range. Ranges that only several items
+ * together contain are not covered. Neither is what is no address.
+ */
+export function coversAddress(list: readonly string[], item: string): boolean {
+  const inner = rangeOf(item);
+  if (inner === null) return false;
+  return list.some((one) => {
+    const outer = rangeOf(one);
+    return (
+      outer !== null &&
+      outer[0].kind() === inner[0].kind() &&
+      outer[1] <= inner[1] &&
+      (inner[0] as ipaddr.IPv6).match(outer as [ipaddr.IPv6, number])
+    );
+  });
+}
+
 function rangeOf(item: string): Range | null {
   // The parser also accepts `10.1`, `300` and the octal `010.0.0.1`, so that a typing error would allow other
   // addresses.

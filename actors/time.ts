@@ -3,6 +3,7 @@
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
 /** Cache of the last day and its name, since nearly all calls are for the same day. */

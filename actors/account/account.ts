@@ -4,19 +4,22 @@
 import { unreachable } from "../../src/base/errors.ts";
 import type { Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
-import { admit, authenticationRefusal } from "./admit.ts";
+import { admit } from "./admit.ts";
 import { admitDryRun } from "./admit-dry-run.ts";
+import { decideApiKeys } from "./api-keys.ts";
 import { topUp } from "./auto-quota.ts";
 import { margins } from "./capacity.ts";
 import { accountNotFound, cancel, charge, expireDue, renew } from "./charge.ts";
 import { closeAccount, endClosing, removeChild, settleClosing, unfinishedWork } from "./closing.ts";
 import type { AccountCommand } from "./commands.ts";
+import { NO_LIST } from "./compact-profile.ts";
 import { creation, forbidCreation } from "./creation.ts";
 import { dedupId, dedupIdsOf } from "./dedup-ids.ts";
 import { evolve } from "./evolve.ts";
 import { adjustTotals, takeFee } from "./fees.ts";
 import { forgetOld } from "./forget-old.ts";
 import { expireHolds } from "./holds.ts";
+import { identify } from "./identify.ts";
 import { LIFECYCLE_STAGES, type LifecycleStage } from "./lifecycle.ts";
 import { addChild, startMove } from "./move.ts";
 import { holdOwnership, releaseOrphanedHolds } from "./orphaned-holds.ts";
@@ -24,7 +27,7 @@ import { type AccountEffect, effectDone, pendingEffects } from "./pending-effect
 import { createRoot, replaceKey, updateProfile } from "./profile.ts";
 import { reassertHolds } from "./reassert-holds.ts";
 import { mailSent } from "./soft-limit-alert.ts";
-import { type Account, type AccountEvent, emptyAccount, openProfile, stageOf } from "./state.ts";
+import { type Account, type AccountEvent, emptyAccount, stageOf } from "./state.ts";
 import { createChild, receiveCredit, startRefund, startTransfer } from "./transfer.ts";
 import { freeze, materialize, record, thaw } from "./views.ts";
 
@@ -84,6 +87,12 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
   endClosing: "closed",
   unfinishedWork: "closed",
   expireCredit: "closing",
+  apiKeys: "open",
+  addApiKey: "open",
+  changeApiKey: "open",
+  rotateApiKey: "open",
+  deleteApiKey: "open",
+  forgetSecrets: "closed",
   creation: "closed",
   forbidCreation: "closed",
   createRoot: "open",
@@ -121,12 +130,8 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
     return { refused: accountNotFound(state) };
   }
   switch (command.type) {
-    case "identify": {
-      const profile = openProfile(state);
-      const reader = profile !== null && command.suspendedToo ? { ...profile, suspended: false } : profile;
-      const refused = authenticationRefusal(reader, command.keyHash, command.ip);
-      return refused !== null ? { refused } : { reply: record(state, turn.now) };
-    }
+    case "identify":
+      return identify(state, command, turn);
     case "profile":
       if (state.profile === null) return { refused: accountNotFound(state) };
       return {
@@ -135,6 +140,7 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
           version: state.version,
           closing: state.closing !== null,
           formerKeyHash: state.formerKeyHash,
+          secretHashes: state.apiKeys?.hashes().map(({ hash }) => hash) ?? NO_LIST,
         },
       };
     case "read": {
@@ -191,8 +197,17 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return endClosing(state);
     case "unfinishedWork":
       return unfinishedWork(state);
-    case "expireCredit":
-      return { reply: {}, events: expireDue(state, turn), save: true };
+    case "expireCredit": {
+      const deadSecrets = state.apiKeys?.deadHashes(turn.now) ?? [];
+      return { reply: { deadSecrets }, events: expireDue(state, turn), save: true };
+    }
+    case "apiKeys":
+    case "addApiKey":
+    case "changeApiKey":
+    case "rotateApiKey":
+    case "deleteApiKey":
+    case "forgetSecrets":
+      return decideApiKeys(state, command, turn);
     case "creation":
       return creation(state);
     case "forbidCreation":

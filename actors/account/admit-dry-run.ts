@@ -3,7 +3,8 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { type AdmissionRequest, firstBarrier, INVALID_KEY } from "./admit.ts";
+import { type AdmissionRequest, firstBarrier } from "./admit.ts";
+import { INVALID_KEY, presentedKey } from "./authenticate.ts";
 import { type LimitRow, windowRows } from "./rate-limits.ts";
 import { moneyRows, type Reservation, reserve } from "./reserve.ts";
 import type { Account, AccountEvent } from "./state.ts";
@@ -24,12 +25,16 @@ export interface AdmitDryRun extends Reservation {
 export function admitDryRun(state: Account, input: AdmissionRequest, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
   const barrier = firstBarrier(state, null, input, now);
-  if (barrier !== null && "stale" in barrier) return { reply: barrier, ungated: true };
+  if ("stale" in barrier) return { reply: barrier, ungated: true };
   const { profile } = state;
-  if (profile === null || barrier === INVALID_KEY) return answer({ refusal: INVALID_KEY, limits: [] }, input);
-
-  const limits = [...windowRows(state, profile, input, now), ...moneyRows(state, profile, now)];
-  const reserved = barrier ?? reserve(state, profile, input, now, false);
+  const named = presentedKey(state, profile, input.keyHash, now);
+  if (profile === null || (named !== null && "code" in named)) {
+    const refusal = "code" in barrier ? barrier : INVALID_KEY;
+    return answer({ refusal, limits: [] }, input);
+  }
+  const spender = { state, profile, named };
+  const limits = [...windowRows(spender, input, now), ...moneyRows(spender, now)];
+  const reserved = "code" in barrier ? barrier : reserve(spender, input, now, false);
   return "code" in reserved
     ? answer({ refusal: reserved, limits }, input)
     : answer({ refusal: null, limits, ...reserved }, input);

@@ -1,20 +1,24 @@
 // Admission decides whether a request may run and opens its hold. The guards are checked in the contract's
 // order:
 //
-//   key, flags, IP, Idempotency-Key, (path, model, level: decided by routing), rate limits, balance,
-//   HardLimit, DailyLimit
+//   key, flags, IP, scope, Idempotency-Key, path, model, level (decided by routing; the key's own lists
+//   here), rate limits, caps of the key, balance, HardLimit, DailyLimit
 //
 // A request whose hold is open may ask again for another model. A new hold then replaces the old one, as if
 // the old one did not exist, but the request is counted once. Nothing durable is written.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { allowsAddress } from "../ip-allow-list.ts";
+import type { NamedKey } from "../api-key/named-key.ts";
+import { type ApiKeyId, MAIN_API_KEY } from "../ids.ts";
 import type { Nano } from "../money.ts";
+import { allows } from "../pattern.ts";
+import type { Tags } from "../tags.ts";
+import { entryRefusal, INVALID_KEY, presentedKey } from "./authenticate.ts";
 import { tooManyAborts } from "./charge.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX, hasEnded, openHold } from "./holds.ts";
 import { idempotencyRefusal } from "./idempotency.ts";
-import { type RemainingLimit, remainingLimits } from "./rate-limits.ts";
+import { type RemainingLimit, remainingLimits, type Spender } from "./rate-limits.ts";
 import { type HoldDemand, reserve } from "./reserve.ts";
 import {
   type Account,
@@ -32,6 +36,8 @@ export interface AdmissionRequest extends HoldDemand {
   readonly ip: string;
   /** Version of the profile from which the route was computed. */
   readonly version: number;
+  /** The endpoint's path, which the key's Resources must allow. `model` is empty where there is none. */
+  readonly path: string;
   /**
    * Routing's refusal of path, model or level, or null. It is returned after the checks of key, flags, IP and
    * repeat.
@@ -57,6 +63,15 @@ export interface Admitted {
   readonly takenAt: number;
   readonly requests: RemainingLimit | null;
   readonly tokensLeft: RemainingLimit | null;
+  /** The named key that asked; null for the main key. */
+  readonly apiKey: AdmittedKey | null;
+}
+
+/** What a request takes along of the named key that asked: its charge and hold are the key's wherever it ends. */
+export interface AdmittedKey {
+  readonly id: ApiKeyId;
+  readonly name: string;
+  readonly tags: Tags;
 }
 
 /**
@@ -86,29 +101,26 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
     return { refused: OVER, ungated: true };
   }
   const barrier = firstBarrier(state, open, input, now);
-  if (barrier !== null) {
-    return "stale" in barrier ? { reply: barrier, ungated: true } : { refused: barrier, ungated: true };
-  }
+  if ("stale" in barrier) return { reply: barrier, ungated: true };
+  if ("code" in barrier) return { refused: barrier, ungated: true };
   if (open === null && turn.behind) return { refused: STORE_BEHIND, ungated: true };
-  const profile = state.profile!;
-  const hold = open?.model === input.model ? open : take(state, profile, input, open, turn);
+  const { spender } = barrier;
+  const hold = open?.model === input.model ? open : take(spender, input, open, turn);
   if ("code" in hold) return { refused: hold, ungated: true };
   hold.holder = from;
   const { cost, tokens, admittedAt, takenAt } = hold;
-  const { requests, tokensLeft } = remainingLimits(state, profile, input, now);
-  return { reply: { cost, tokens, admittedAt, takenAt, requests, tokensLeft }, ungated: true };
+  const { requests, tokensLeft } = remainingLimits(spender, input, now);
+  const apiKey = spender.named === null ? null : admittedKey(spender.named);
+  return { reply: { cost, tokens, admittedAt, takenAt, requests, tokensLeft, apiKey }, ungated: true };
 }
 
+const admittedKey = ({ key: { id, name, tags } }: NamedKey): AdmittedKey => ({ id, name, tags });
+
 /** Opens a hold in place of the former one, if there is one; a refusal leaves the former hold open. */
-function take(
-  state: Account,
-  profile: Profile,
-  input: AdmitInput,
-  former: Hold | null,
-  { now, from }: Turn,
-): Hold | Refusal {
+function take(spender: Spender, input: AdmitInput, former: Hold | null, { now, from }: Turn): Hold | Refusal {
+  const { state, named } = spender;
   if (former !== null) closeHold(state, former.id, now);
-  const reserved = reserve(state, profile, input, now, former !== null);
+  const reserved = reserve(spender, input, now, former !== null);
   if ("code" in reserved) {
     if (former !== null) openHold(state, former, now);
     return reserved;
@@ -116,6 +128,7 @@ function take(
   const taken: Hold = {
     id: input.id,
     model: input.model,
+    apiKey: named?.key.id ?? MAIN_API_KEY,
     idempotency: input.idempotency,
     holder: from,
     cost: reserved.cost,
@@ -129,27 +142,73 @@ function take(
   return hold;
 }
 
+/** What stands before the reservation: nothing, and then the key that spends; a refusal; or a newer profile. */
+type Barrier = Refusal | StaleProfile | { readonly spender: Spender };
+
 /**
- * Checks everything that precedes the reservation, in the contract's order. `open` is the hold that the
- * request already has. Returns the first refusal, the current profile if the route was made from an old one,
- * or null if nothing stands against the request.
+ * Checks everything that precedes the reservation, in the contract's order. `open` is the hold that the request already has.
+ * Returns the first refusal, the current profile if the route was made from an old one, or who spends if nothing stands
+ * against the request.
  */
 export function firstBarrier(
   state: Account,
   open: Hold | null,
   input: AdmissionRequest,
   now: number,
-): Refusal | StaleProfile | null {
+): Barrier {
   // A request that runs while its account closes may still finish.
   const profile = open === null ? openProfile(state) : state.profile;
-  const refused = authenticationRefusal(profile, input.keyHash, input.ip);
+  const named =
+    open === null || open.apiKey === MAIN_API_KEY
+      ? presentedKey(state, profile, input.keyHash, now)
+      : runningKey(state, open);
+  if (profile === null) return INVALID_KEY;
+  if (named !== null && "code" in named) return named;
+  const refused = entryRefusal(profile, open === null ? named : null, { ip: input.ip, scope: "invoke" });
   // A caller with an old profile without allow list has not determined the client's address.
   const stale = input.version !== state.version;
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
-  if (stale) return { stale: { profile: profile!, version: state.version } };
-  const barrier = idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? input.routing;
-  if (barrier !== null || open !== null) return barrier;
-  return tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());
+  if (stale) return { stale: { profile, version: state.version } };
+  const barrier =
+    idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? routingRefusal(named, input);
+  if (barrier !== null) return barrier;
+  if (open === null) {
+    const tooMany = tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());
+    if (tooMany !== null) return tooMany;
+  }
+  return { spender: { state, profile, named } };
+}
+
+/**
+ * Returns the named key of an open hold. A key that was disabled or has expired since lets its running requests finish; of a
+ * deleted one neither caps nor lists are known, so its requests go on with the model that they have.
+ */
+const runningKey = (state: Account, { apiKey }: Hold): NamedKey | Refusal =>
+  state.apiKeys?.get(apiKey) ?? INVALID_KEY;
+
+/** Refusals of routing that come after the path, and those of them that come after the model. */
+const BEHIND_PATH: ReadonlySet<string> = new Set([
+  ...["model_not_allowed", "model_not_found", "level_not_allowed", "model_not_priced"],
+]);
+const BEHIND_MODEL: ReadonlySet<string> = new Set([
+  "model_not_found",
+  "level_not_allowed",
+  "model_not_priced",
+]);
+
+/** Returns routing's refusal or that of the key's own lists, whichever comes first in the order of path, model, level. */
+function routingRefusal(named: NamedKey | null, { routing, path, model }: AdmissionRequest): Refusal | null {
+  if (named === null) return routing;
+  const { name, resources, allowModels } = named.key;
+  if ((routing === null || BEHIND_PATH.has(routing.code)) && !allows(resources, path)) {
+    const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources of the key ${name}.`;
+    return { code: "path_not_allowed", message };
+  }
+  if ((routing === null || BEHIND_MODEL.has(routing.code)) && model !== "" && !allows(allowModels, model)) {
+    const message = `The model ${model} is not among the models allowed to the key ${name}.`;
+    return { code: "model_not_allowed", message };
+  }
+  return routing;
 }
 
 /** Returns the STALE_PROFILE refusal with the current profile and version in its details. */
@@ -158,42 +217,6 @@ export const staleProfileSignal = ({ profile, version }: Account): Refusal => ({
   message: "the profile has changed",
   details: { profile, version },
 });
-
-/** The refusal of a key that belongs to no account, or no longer to this one. */
-export const INVALID_KEY: Refusal = {
-  code: "invalid_api_key",
-  message: "The API key is not valid. Check the key, or ask for a new one.",
-};
-
-/**
- * Checks key, Status, Suspended and IP, which every authenticated endpoint does first. Returns the refusal,
- * or null if the caller may proceed.
- */
-export function authenticationRefusal(profile: Profile | null, keyHash: string, ip: string): Refusal | null {
-  if (profile === null || profile.keyHash !== keyHash) {
-    return INVALID_KEY;
-  }
-  if (!profile.status) {
-    return {
-      code: "account_disabled",
-      message: "This account is disabled. Ask its parent account to enable it.",
-    };
-  }
-  if (profile.suspended) {
-    return {
-      code: "account_suspended",
-      message:
-        "This account is suspended: only its dashboard can be read. Ask its parent account to lift it.",
-    };
-  }
-  if (!allowsAddress(profile.allowIps, ip)) {
-    return {
-      code: "ip_not_allowed",
-      message: `Requests from ${ip} are not allowed by this account's AllowIPs.`,
-    };
-  }
-  return null;
-}
 
 /** The refusal of new requests while the store is behind, so that running requests are charged first. */
 export const STORE_BEHIND: Refusal = {

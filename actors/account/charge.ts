@@ -7,6 +7,7 @@
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { bookBalance, expirableParts, type HeldCredit, hasDueEntries, type Reserved } from "../credit.ts";
+import { MAIN_API_KEY } from "../ids.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted } from "../rate-window.ts";
 import { requestQuotaAfterCharge } from "./auto-quota.ts";
@@ -134,9 +135,10 @@ const TWIN: Refusal = {
  * Returns the event that counts a request without a charge in the windows; empty if it was counted before.
  */
 export function releaseEvents(state: Account, hold: Hold): readonly AccountEvent[] {
-  const { id, model, admittedAt } = hold;
+  const { id, model, admittedAt, apiKey } = hold;
   if (state.volatile.abandoned.has(id)) return [];
-  return [{ type: "released", id, model, admittedAt, ...takenAnew(hold) }];
+  const released = { type: "released", id, model, admittedAt, ...takenAnew(hold) } as const;
+  return [apiKey === MAIN_API_KEY ? released : { ...released, apiKey }];
 }
 
 /** The time at which a model's windows count a request, if it differs from the request's admission. */

@@ -28,6 +28,7 @@ import { type AccountId, ROOT } from "../ids.ts";
 import { fromUsd, least, minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { overfull } from "./capacity.ts";
 import { accountNotFound, expireDue } from "./charge.ts";
+import { NO_LIST } from "./compact-profile.ts";
 import type { Expire, LedgerLine } from "./events.ts";
 import { closeHold } from "./holds.ts";
 import type { AccountMove, ChildRemoval, Closing, LifecycleStage } from "./lifecycle.ts";
@@ -198,6 +199,8 @@ export interface UnfinishedWork {
   readonly name: string;
   readonly keyHash: string;
   readonly formerKeyHash: string | null;
+  /** Hashes of the secrets of named keys that have claims. */
+  readonly secretHashes: readonly string[];
 }
 
 /** Returns the account's unfinished work, in any lifecycle stage. Refuses user_not_found. */
@@ -217,6 +220,7 @@ export function unfinishedWork(state: Account): Decision<AccountEvent> {
     name: profile.name,
     keyHash: profile.keyHash,
     formerKeyHash,
+    secretHashes: state.apiKeys?.hashes().map(({ hash }) => hash) ?? NO_LIST,
   };
   return { reply };
 }

@@ -6,11 +6,13 @@ import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { AdmissionRequest, AdmitInput, Admitted, StaleProfile } from "./admit.ts";
 import type { AdmitDryRun } from "./admit-dry-run.ts";
+import type { ApiKeyCommands } from "./api-keys.ts";
 import type { TopUp } from "./auto-quota.ts";
 import type { Margins } from "./capacity.ts";
 import type { CloseAccount, RemoveChild, SettleClosing, UnfinishedWork } from "./closing.ts";
 import type { CreationState } from "./creation.ts";
 import type { AdjustTotals, TakeFee } from "./fees.ts";
+import type { IdentifiedCaller, IdentifyCaller } from "./identify.ts";
 import type { AddChild, MoveAccount } from "./move.ts";
 import type { ReleaseOrphanedHolds } from "./orphaned-holds.ts";
 import type { RotateKey, UpdateProfile } from "./profile.ts";
@@ -21,16 +23,17 @@ import type { CreateChild, ReceiveCredit, StartRefund, StartTransfer } from "./t
 import type { AccountChanged, AccountRecord } from "./views.ts";
 
 /** Maps each command type to its input and output. */
-export interface AccountCommands {
-  /** Checks API key and client address for every endpoint except those of the gateway. */
-  readonly identify: {
-    readonly input: { readonly keyHash: string; readonly ip: string; readonly suspendedToo: boolean };
-    readonly output: AccountRecord;
-  };
+export interface AccountCommands extends ApiKeyCommands {
+  /** Checks key, flags, address and scope for every endpoint except those of the gateway. */
+  readonly identify: { readonly input: IdentifyCaller; readonly output: IdentifiedCaller };
   /** Returns the profile for routing, also of a closing or closed account (see `closing`). */
   readonly profile: {
     readonly input: NoInput;
-    readonly output: AccountChanged & { readonly formerKeyHash: string | null };
+    readonly output: AccountChanged & {
+      readonly formerKeyHash: string | null;
+      /** Hashes of the secrets of named keys that have claims. */
+      readonly secretHashes: readonly string[];
+    };
   };
   readonly read: { readonly input: NoInput; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted | StaleProfile };
@@ -71,7 +74,11 @@ export interface AccountCommands {
   readonly endClosing: { readonly input: NoInput; readonly output: object };
   /** Returns what is unfinished between this account and others. */
   readonly unfinishedWork: { readonly input: NoInput; readonly output: UnfinishedWork };
-  readonly expireCredit: { readonly input: NoInput; readonly output: object };
+  /** Also returns the hashes of dead secrets, whose claims are to be released before `forgetSecrets`. */
+  readonly expireCredit: {
+    readonly input: NoInput;
+    readonly output: { readonly deadSecrets: readonly string[] };
+  };
   readonly creation: { readonly input: NoInput; readonly output: { readonly state: CreationState } };
   /** Gives up a creation that took too long: this account can never be created afterwards. */
   readonly forbidCreation: { readonly input: NoInput; readonly output: { readonly state: CreationState } };

@@ -29,6 +29,7 @@ export function dedupIdsOf(event: AccountEvent): readonly string[] {
     case "moving":
     case "emptied":
     case "closing":
+    case "api_key_added":
       return [event.id];
     default:
       return [];
@@ -55,6 +56,7 @@ export function dedupId(command: AccountCommand): string | undefined {
     case "addChild":
     case "removeChild":
     case "settleClosing":
+    case "addApiKey":
       return command.id;
     case "receiveCredit":
       return command.transfer.id;

@@ -1,8 +1,9 @@
 // The events of an account: ledger lines, credit in transit, and lifecycle changes. Every ledger is replayed
 // from its first event, so new kinds may be added here, but the form of an existing kind must never change.
 
+import type { ApiKey, ApiKeyChange } from "../api-key/api-key.ts";
 import type { Entry } from "../credit.ts";
-import type { AccountId } from "../ids.ts";
+import type { AccountId, ApiKeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { MovedTerms } from "./lifecycle.ts";
 import type { ChargeFacts, LineApiKey, Profile, ProfileChange } from "./types.ts";
@@ -102,6 +103,8 @@ export type MoneyEvent =
       readonly model: string;
       readonly admittedAt: number;
       readonly takenAt?: number;
+      /** Absent for the main key. */
+      readonly apiKey?: ApiKeyId;
     }
   | Expire;
 
@@ -159,4 +162,32 @@ export type LifeEvent =
   | { readonly type: "mail_sent"; readonly month: string }
   | { readonly type: "mail_postponed"; readonly month: string; readonly nextAt: number };
 
-export type AccountEvent = MoneyEvent | LifeEvent;
+/** Events of the named API keys; `by` is the account that acted. */
+export type ApiKeyEvent =
+  /** `id` is the dedup id of the command. */
+  | { readonly type: "api_key_added"; readonly id: string; readonly key: ApiKey }
+  | {
+      readonly type: "api_key_updated";
+      readonly apiKey: ApiKeyId;
+      readonly change: ApiKeyChange;
+      readonly by: AccountId;
+    }
+  | {
+      readonly type: "api_key_rotated";
+      readonly apiKey: ApiKeyId;
+      readonly hash: string;
+      readonly by: AccountId;
+      /** Id of the command. */
+      readonly issuedBy: string;
+      /** Wall-clock ms until which the former secret is valid. */
+      readonly formerUntil: number;
+      /** The newest secret was never shown, and ends instead of the one before. */
+      readonly replaces: boolean;
+    }
+  | { readonly type: "api_key_deleted"; readonly apiKey: ApiKeyId; readonly by: AccountId }
+  /** A key was used for something that writes no line; at most once an hour. */
+  | { readonly type: "api_key_used"; readonly apiKey: ApiKeyId }
+  /** The claims of these dead secrets are released. */
+  | { readonly type: "api_key_secrets_forgotten"; readonly hashes: readonly string[] };
+
+export type AccountEvent = MoneyEvent | LifeEvent | ApiKeyEvent;

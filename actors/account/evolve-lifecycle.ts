@@ -6,6 +6,7 @@ import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import { compactProfile } from "./compact-profile.ts";
 import type { LifeEvent } from "./events.ts";
+import { disableForeignKeys } from "./evolve-api-keys.ts";
 import type { AccountMove, Closing, QuotaRequest } from "./lifecycle.ts";
 import type { Account } from "./state.ts";
 import type { Profile, ProfileChange } from "./types.ts";
@@ -118,6 +119,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
 function applyMove(state: Account, move: ReturnType<typeof asked>, at: number): void {
   leave(state, move);
   setProfile(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
+  disableForeignKeys(state, profileOf(state));
   state.move = { ...move, stage: "moved" };
   // The pause followed a refusal by the former parent.
   state.quota = { ...state.quota, notBefore: 0 };

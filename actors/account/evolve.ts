@@ -5,11 +5,13 @@
 import { assert } from "../../src/base/errors.ts";
 import { SmallMap } from "../../src/base/small-map.ts";
 import { bookBalance, expire, grant, pay, spend } from "../credit.ts";
+import type { ApiKeyId } from "../ids.ts";
 import { type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, emptyWindows, isEmpty, type RateWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addCharge, noChargeTotals } from "./charge-totals.ts";
 import type { Adjusted } from "./events.ts";
+import { evolveApiKeys } from "./evolve-api-keys.ts";
 import { evolveLifecycle, quotaRefused } from "./evolve-lifecycle.ts";
 import { NO_QUOTA_REQUEST } from "./lifecycle.ts";
 import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
@@ -54,6 +56,9 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "query_fee":
     case "delete_fee":
       spend(state.credit, negate(event.amount));
+      if (event.type === "query_fee" && event.apiKey !== undefined) {
+        state.apiKeys?.get(event.apiKey)?.addFee(negate(event.amount), at);
+      }
       return;
     case "write_off":
       pay(state.credit, event.amount);
@@ -99,6 +104,14 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "expire":
       expire(state.credit, negate(event.amount), at, event.parts);
       return;
+    case "api_key_added":
+    case "api_key_updated":
+    case "api_key_rotated":
+    case "api_key_deleted":
+    case "api_key_used":
+    case "api_key_secrets_forgotten":
+      evolveApiKeys(state, event, at);
+      return;
     default:
       evolveLifecycle(state, event, at);
   }
@@ -136,6 +149,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
   addCharge(bounded(state.month.models, charge.model, noChargeTotals), charge);
   state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
   countRequest(state, charge, at, charge.prompt + charge.completion, charge.counted ? 0 : 1);
+  if (charge.apiKey !== undefined) state.apiKeys?.charge(charge.apiKey, charge.cost, at);
 
   let models = state.usage.get(day);
   if (models === undefined) {
@@ -151,16 +165,18 @@ interface Counted {
   readonly admittedAt: number;
   readonly takenAt?: number;
   readonly counted?: true;
+  readonly apiKey?: ApiKeyId;
 }
 
 /**
- * The account's windows count a request at its admission, the model's windows when its hold was taken for the
+ * The windows of account and API key count a request at its admission, the model's windows when its hold was taken for the
  * model.
  */
 function countRequest(state: Account, request: Counted, at: number, tokens: number, requests = 1): void {
-  const { model, admittedAt, takenAt = admittedAt } = request;
+  const { model, admittedAt, takenAt = admittedAt, apiKey } = request;
   addTo(state.windows, admittedAt, at, requests, tokens);
   addTo(modelWindows(state.modelWindows, model, at), takenAt, at, requests, tokens);
+  if (apiKey !== undefined) state.apiKeys?.get(apiKey)?.countRequest(admittedAt, at, requests, tokens);
 }
 
 /**

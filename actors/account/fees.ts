@@ -2,28 +2,33 @@
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { availableAt, bookBalance, withOverdraft } from "../credit.ts";
-import type { AccountId } from "../ids.ts";
+import type { AccountId, ApiKeyId } from "../ids.ts";
 import { formatUsd, minus, type Nano, negate, ZERO } from "../money.ts";
 import { accountNotFound, expireDue } from "./charge.ts";
 import type { Adjusted } from "./events.ts";
+import { feeRefusal } from "./reserve.ts";
 import { type Account, type AccountEvent, isRoot } from "./state.ts";
 import { accountChanged } from "./views.ts";
 
-/** Input of the command `fee`; `id` is the dedup id, `amount` is in nano-dollars. */
+/** Input of the command `fee`; `id` is the dedup id, `amount` is in nano-dollars, `apiKey` the key that asked. */
 export interface TakeFee {
   readonly id: string;
   readonly amount: Nano;
+  readonly apiKey: ApiKeyId;
 }
 
 /**
- * Takes a fee once and returns the amount paid, which is 0 for Root. Refuses insufficient_balance,
- * user_not_found.
+ * Takes a fee once and returns the amount paid, which is 0 for Root. Refuses hard_limit_reached and daily_limit_reached of
+ * the key that asked, insufficient_balance, user_not_found.
  */
-export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): Decision<AccountEvent> {
+export function takeFee(state: Account, { id, amount, apiKey }: TakeFee, turn: Turn): Decision<AccountEvent> {
   const { profile, credit, volatile } = state;
   if (profile === null) return { refused: accountNotFound(state) };
   if (isRoot(profile)) return { reply: { paid: ZERO } };
   if (turn.done) return { reply: { paid: amount } };
+  const named = state.apiKeys?.get(apiKey) ?? null;
+  const capped = feeRefusal({ state, profile, named }, amount, turn.now);
+  if (capped !== null) return { refused: capped };
   const free = withOverdraft(availableAt(credit, volatile, turn.now), profile.xCredit);
   if (free < amount) {
     const message = `This answer costs ${formatUsd(amount)} USD; ${formatUsd(free)} USD is free on this account. Recharge, or ask for less.`;
@@ -35,7 +40,10 @@ export function takeFee(state: Account, { id, amount }: TakeFee, turn: Turn): De
     reply: { paid: amount },
     events: [
       ...expired,
-      { type: "query_fee", id, amount: negate(amount), balanceAfter: minus(before, amount) },
+      {
+        ...{ type: "query_fee", id, amount: negate(amount), balanceAfter: minus(before, amount) },
+        ...(named !== null && { apiKey: named.key.id, apiKeyName: named.key.name }),
+      },
     ],
   };
 }

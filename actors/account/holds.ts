@@ -2,10 +2,11 @@
 // while requests run, and the ledger records what was spent. A hold ends with the first of charge,
 // cancellation, the death of its node (orphaned-holds.ts) and expiry. Nothing here writes events.
 
-import { minus, type Nano, plus } from "../money.ts";
+import { MAIN_API_KEY } from "../ids.ts";
+import { minus, type Nano, plus, ZERO } from "../money.ts";
 import { addTo, emptyWindows } from "../rate-window.ts";
 import { modelWindows } from "./evolve.ts";
-import type { Account, Hold } from "./state.ts";
+import type { Account, Hold, KeyHolds } from "./state.ts";
 
 /** Open holds of one account; further requests are refused. */
 export const HOLDS_MAX = 2_000;
@@ -18,6 +19,11 @@ export function openHold(state: Account, hold: Hold, now: number): void {
   volatile.holds.set(hold.id, hold);
   volatile.nextExpiry = Math.min(volatile.nextExpiry, hold.expiresAt);
   volatile.heldCost = plus(volatile.heldCost, hold.cost);
+  const ofKey = keyHoldsOf(state, hold);
+  if (ofKey !== null) {
+    ofKey.count++;
+    ofKey.cost = plus(ofKey.cost, hold.cost);
+  }
   shift(state, hold, now, 1, hold.tokens);
 }
 
@@ -29,6 +35,8 @@ export function growHold(state: Account, hold: Hold, cost: Nano, tokens: number,
   const more = minus(cost, hold.cost);
   if (more > 0) {
     state.volatile.heldCost = plus(state.volatile.heldCost, more);
+    const ofKey = keyHoldsOf(state, hold);
+    if (ofKey !== null) ofKey.cost = plus(ofKey.cost, more);
     hold.cost = cost;
   }
   const moreTokens = tokens - hold.tokens;
@@ -45,14 +53,33 @@ export function growHold(state: Account, hold: Hold, cost: Nano, tokens: number,
 export function closeHold(state: Account, id: string, now: number): Hold | null {
   const hold = state.volatile.holds.get(id);
   if (hold === undefined) return null;
-  state.volatile.holds.delete(id);
-  state.volatile.heldCost = minus(state.volatile.heldCost, hold.cost);
-  if (state.volatile.holds.size > 0) shift(state, hold, now, -1, -hold.tokens);
-  else {
-    state.volatile.windows = emptyWindows();
-    state.volatile.modelWindows.clear();
+  const { volatile } = state;
+  volatile.holds.delete(id);
+  volatile.heldCost = minus(volatile.heldCost, hold.cost);
+  if (volatile.holds.size === 0) {
+    volatile.windows = emptyWindows();
+    volatile.modelWindows.clear();
+    volatile.keyHolds.clear();
+    return hold;
   }
+  shift(state, hold, now, -1, -hold.tokens);
+  const ofKey = keyHoldsOf(state, hold);
+  if (ofKey === null) return hold;
+  ofKey.count--;
+  ofKey.cost = minus(ofKey.cost, hold.cost);
+  if (ofKey.count === 0) volatile.keyHolds.delete(hold.apiKey);
   return hold;
+}
+
+/** Returns the sums of the hold's named key, which are made with its first hold; null for the main key. */
+function keyHoldsOf({ volatile: { keyHolds } }: Account, { apiKey }: Hold): KeyHolds | null {
+  if (apiKey === MAIN_API_KEY) return null;
+  let found = keyHolds.get(apiKey);
+  if (found === undefined) {
+    found = { count: 0, cost: ZERO, windows: emptyWindows() };
+    keyHolds.set(apiKey, found);
+  }
+  return found;
 }
 
 /**
@@ -85,4 +112,6 @@ function shift(state: Account, hold: Hold, now: number, request: number, tokens:
   const requests = hold.counted ? 0 : request;
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
   addTo(modelWindows(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
+  const ofKey = keyHoldsOf(state, hold);
+  if (ofKey !== null) addTo(ofKey.windows, hold.admittedAt, now, requests, tokens);
 }

@@ -2,6 +2,7 @@
 // response headers report. Reads only; `evolve` and holds.ts count.
 
 import type { Refusal } from "../../src/base/errors.ts";
+import type { NamedKey } from "../api-key/named-key.ts";
 import {
   counted,
   type RateLimits,
@@ -13,6 +14,13 @@ import {
 import { findModelWindows } from "./evolve.ts";
 import type { Account, Profile } from "./state.ts";
 
+/** Who spends: an account, and the named key that asks; null for the main key. */
+export interface Spender {
+  readonly state: Account;
+  readonly profile: Profile;
+  readonly named: NamedKey | null;
+}
+
 /** What a request adds to the windows. `modelLimits` is null if its model has no limits. */
 export interface WindowDemand {
   readonly model: string;
@@ -23,7 +31,7 @@ export interface WindowDemand {
 
 /** One limit that is set, with what remains of it. */
 export interface LimitRow {
-  readonly scope: "account" | "model";
+  readonly scope: "api_key" | "account" | "model";
   readonly name: keyof RateLimits | "balance" | "hard_limit" | "daily_limit";
   readonly limit: number;
   /** Never below 0. */
@@ -48,26 +56,40 @@ const RULES = [
   { span: "day", requests: "rpd", tokens: "tpd" },
 ] as const satisfies { span: WindowSpan; requests: keyof RateLimits; tokens: keyof RateLimits }[];
 
+/** Whose windows a request counts in, and what limits them. */
 interface Scope {
   readonly scope: LimitRow["scope"];
-  /** Name in the messages of refusals. */
-  readonly name: string;
+  /** Whose limit it is, in the messages of refusals. */
+  readonly of: string;
   readonly limits: RateLimits;
   readonly windows: readonly RateWindows[];
+  /** Whether no open hold counts in these windows. Asked only where a limit is exceeded. */
+  isAlone(): boolean;
 }
 
 const NO_SCOPES: readonly Scope[] = [];
 
-/** Returns the scopes that have a limit; most accounts have none. */
-function scopes(state: Account, profile: Profile, input: WindowDemand): readonly Scope[] {
+/** Returns the scopes that have a limit, in the order in which they refuse; most accounts have none. */
+function scopes({ state, profile, named }: Spender, input: WindowDemand): readonly Scope[] {
   const isAccountLimited = hasLimit(profile.limits);
   const { modelLimits } = input;
   const isModelLimited = modelLimits !== null && hasLimit(modelLimits);
-  if (!isAccountLimited && !isModelLimited) return NO_SCOPES;
+  const isKeyLimited = named !== null && hasLimit(named.limits);
+  if (!isAccountLimited && !isModelLimited && !isKeyLimited) return NO_SCOPES;
+  const { holds, keyHolds } = state.volatile;
   const scopes: Scope[] = [];
+  if (isKeyLimited) {
+    const open = keyHolds.get(named.key.id);
+    scopes.push({
+      ...{ scope: "api_key", of: `of key ${named.key.name}`, limits: named.limits },
+      windows: open === undefined ? [named.windows] : [named.windows, open.windows],
+      isAlone: () => open === undefined,
+    });
+  }
   if (isAccountLimited) {
     const windows = [state.windows, state.volatile.windows];
-    scopes.push({ scope: "account", name: "account", limits: profile.limits, windows });
+    const isAlone = () => holds.size === 0;
+    scopes.push({ scope: "account", of: "of the account", limits: profile.limits, windows, isAlone });
   }
   if (isModelLimited) {
     const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
@@ -75,9 +97,10 @@ function scopes(state: Account, profile: Profile, input: WindowDemand): readonly
     );
     scopes.push({
       scope: "model",
-      name: `model ${input.model}`,
+      of: `of model ${input.model}`,
       limits: modelLimits,
       windows: windows.filter((one) => one !== undefined),
+      isAlone: () => !holds.values().some(({ model }) => model === input.model),
     });
   }
   return scopes;
@@ -102,20 +125,18 @@ function used(
 }
 
 /**
- * Returns the tokens to hold in the windows: the worst case, or if the request is `alone` on the account, the
- * rest that remains. Returns the refusal (such as rpm_exceeded) of the first limit that is exceeded.
- * `counted` means that the account's windows already include the request, so that only its model's request
- * limits are checked.
+ * Returns the tokens to hold in the windows: the worst case, or the rest that remains below a limit that counts no other
+ * open hold. Returns the refusal (such as rpm_exceeded) of the first limit that is exceeded. `counted` means that the
+ * windows of account and key already include the request, so that only its model's request limits are checked.
  */
 export function reserveTokens(
-  state: Account,
-  profile: Profile,
+  spender: Spender,
   input: WindowDemand,
   now: number,
-  { alone, counted }: { readonly alone: boolean; readonly counted: boolean },
+  counted: boolean,
 ): number | Refusal {
   let tokens = input.promptTokens + input.outputTokens;
-  for (const scope of scopes(state, profile, input)) {
+  for (const scope of scopes(spender, input)) {
     const isNew = scope.scope === "model" || !counted;
     for (const rule of RULES) {
       const requestLimit = scope.limits[rule.requests];
@@ -135,7 +156,7 @@ export function reserveTokens(
       if (input.promptTokens > tokenLimit)
         return neverFits(scope, rule.tokens, tokenLimit, input.promptTokens);
       const remaining = tokenLimit - count.tokens;
-      if (!alone || remaining <= 0 || remaining < input.promptTokens) {
+      if (remaining <= 0 || remaining < input.promptTokens || !scope.isAlone()) {
         const need = { limit: tokenLimit, used: count.tokens, more: Math.min(tokens, tokenLimit) };
         return exceeded(
           scope,
@@ -152,13 +173,13 @@ export function reserveTokens(
 
 const exceeded = (scope: Scope, rule: keyof RateLimits, limit: number, waitMs: number): Refusal => ({
   code: `${rule}_exceeded`,
-  message: `The ${scope.name}'s limit of ${limit} ${rule.toUpperCase()} is reached. Try again in ${Math.ceil(waitMs / 1000)} s.`,
+  message: `The limit of ${limit} ${rule.toUpperCase()} ${scope.of} is reached. Try again in ${Math.ceil(waitMs / 1000)} s.`,
   retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)),
 });
 
 const neverFits = (scope: Scope, rule: keyof RateLimits, limit: number, prompt: number): Refusal => ({
   code: `${rule}_exceeded`,
-  message: `The prompt's ${prompt} tokens are more than the ${scope.name}'s limit of ${limit} ${rule.toUpperCase()}. Send less.`,
+  message: `The prompt's ${prompt} tokens are more than the limit of ${limit} ${rule.toUpperCase()} ${scope.of}. Send less.`,
   final: true,
 });
 
@@ -167,14 +188,13 @@ const neverFits = (scope: Scope, rule: keyof RateLimits, limit: number, prompt: 
  * set.
  */
 export function remainingLimits(
-  state: Account,
-  profile: Profile,
+  spender: Spender,
   input: WindowDemand,
   now: number,
 ): { requests: RemainingLimit | null; tokensLeft: RemainingLimit | null } {
   let requests: RemainingLimit | null = null;
   let tokensLeft: RemainingLimit | null = null;
-  for (const scope of scopes(state, profile, input)) {
+  for (const scope of scopes(spender, input)) {
     for (const rule of RULES) {
       const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
       if (limits[0] === 0 && limits[1] === 0) continue;
@@ -201,9 +221,9 @@ function tighter(
 }
 
 /** Returns every window limit that is set, with what remains before this request. */
-export function windowRows(state: Account, profile: Profile, input: WindowDemand, now: number): LimitRow[] {
+export function windowRows(spender: Spender, input: WindowDemand, now: number): LimitRow[] {
   const rows: LimitRow[] = [];
-  for (const { scope, limits, windows } of scopes(state, profile, input)) {
+  for (const { scope, limits, windows } of scopes(spender, input)) {
     for (const { span, ...names } of RULES) {
       const count = used(windows, span, now);
       for (const measure of ["requests", "tokens"] as const) {

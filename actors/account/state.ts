@@ -3,8 +3,9 @@
 // the ledger, which only `evolve` writes.
 
 import { SmallMap } from "../../src/base/small-map.ts";
+import type { NamedKeys } from "../api-key/named-keys.ts";
 import { type Credit, noCredit } from "../credit.ts";
-import type { AccountId } from "../ids.ts";
+import type { AccountId, ApiKeyId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { emptyWindows, type RateWindows } from "../rate-window.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
@@ -30,6 +31,8 @@ export { isOwner, isRoot } from "./types.ts";
 export interface Hold {
   readonly id: string;
   readonly model: string;
+  /** The API key that asked; its caps count the hold too. */
+  readonly apiKey: ApiKeyId;
   readonly idempotency: Idempotency | null;
   /**
    * Name of the node that runs the request, from its latest command; the hold ends when that node is dead.
@@ -62,6 +65,8 @@ export interface Account {
    * Hash of the key before the last rotation, whose claim is to be released; null if it was never rotated.
    */
   formerKeyHash: string | null;
+  /** The keys beside the main key; null until the first one is made. */
+  apiKeys: NamedKeys | null;
   credit: Credit;
   creditUsed: Nano;
   chargeAmount: Nano;
@@ -89,10 +94,19 @@ export interface Account {
   volatile: Volatile;
 }
 
+/** The open holds of one named key: their number and cost, and what they count in its windows. */
+export interface KeyHolds {
+  count: number;
+  cost: Nano;
+  readonly windows: RateWindows;
+}
+
 /** State that is lost with the activation. */
 export interface Volatile {
   holds: SmallMap<string, Hold>;
   heldCost: Nano;
+  /** The holds of named keys that have any. */
+  keyHolds: SmallMap<ApiKeyId, KeyHolds>;
   /** No hold expires before this time (wall-clock ms). */
   nextExpiry: number;
   /** Holds that expired since the activation was loaded; zero in normal operation. */
@@ -117,6 +131,7 @@ export interface Volatile {
 export const freshVolatile = (): Volatile => ({
   holds: new SmallMap(),
   heldCost: ZERO,
+  keyHolds: new SmallMap(),
   nextExpiry: Number.POSITIVE_INFINITY,
   holdsExpired: 0,
   windows: emptyWindows(),
@@ -137,6 +152,7 @@ export const emptyAccount = (id: AccountId): Account => ({
   forgone: false,
   version: 0,
   formerKeyHash: null,
+  apiKeys: null,
   credit: noCredit(),
   creditUsed: ZERO,
   chargeAmount: ZERO,

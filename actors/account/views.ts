@@ -4,6 +4,7 @@
 
 import { SmallMap } from "../../src/base/small-map.ts";
 import type { Document, Publication } from "../../src/runtime/actor.ts";
+import { type FrozenNamedKeys, NamedKeys } from "../api-key/named-keys.ts";
 import { balanceAt, bookBalance, nextExpiry } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
@@ -132,7 +133,7 @@ function accountDocument(state: Account, profile: Profile): Document {
       ...shown,
       nameLower: profile.name.toLowerCase(),
       closed: CLOSED[stageOf(state)],
-      dueAt: nextExpiry(state.credit),
+      dueAt: dueAt(state),
       balance: bookBalance(state.credit),
       entries: [...state.credit.entries],
       creditUsed: state.creditUsed,
@@ -142,11 +143,19 @@ function accountDocument(state: Account, profile: Profile): Document {
   };
 }
 
+/** Returns when the sweep has to look at the account: the expiry of credit, or the end of a secret. */
+function dueAt({ credit, apiKeys }: Account): number | null {
+  const expiry = nextExpiry(credit);
+  const death = apiKeys?.nextDeathAt ?? null;
+  return expiry === null || death === null ? (expiry ?? death) : Math.min(expiry, death);
+}
+
 interface Frozen {
   readonly profile: Profile | null;
   readonly forgone?: true;
   readonly version: number;
   readonly formerKeyHash: string | null;
+  readonly apiKeys?: FrozenNamedKeys;
   readonly credit: Account["credit"];
   readonly creditUsed: Nano;
   readonly chargeAmount: Nano;
@@ -176,6 +185,7 @@ export function freeze(state: Account): Frozen {
     ...(state.forgone && { forgone: true as const }),
     version: state.version,
     formerKeyHash: state.formerKeyHash,
+    ...(state.apiKeys !== null && { apiKeys: state.apiKeys.freeze() }),
     credit: copiedCredit(state.credit),
     creditUsed: state.creditUsed,
     chargeAmount: state.chargeAmount,
@@ -214,6 +224,7 @@ export function thaw(id: string, frozen: unknown): Account {
     forgone: from.forgone ?? false,
     version: from.version,
     formerKeyHash: from.formerKeyHash ?? null,
+    apiKeys: from.apiKeys === undefined ? null : NamedKeys.thaw(from.apiKeys),
     credit: copiedCredit(from.credit),
     creditUsed: from.creditUsed,
     chargeAmount: from.chargeAmount,

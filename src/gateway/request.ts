@@ -8,7 +8,7 @@
 // `runRequest` owns the request until its body is returned: every way out charges or cancels the hold exactly
 // once. With a streamed body that duty passes to answer/stream-answer.ts.
 
-import { INVALID_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/authenticate.ts";
 import type { Idempotency } from "../../actors/account/state.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { Random } from "../base/clock.ts";
@@ -202,7 +202,15 @@ async function readRequest(
     const name = meter.free ? null : call.headers.get("idempotency-key");
     // From here on a repeat gets the answer of the first request, even if the objects that it refers to are
     // gone.
-    idempotency = name === null ? null : parts.idempotencyRecords.hashes(call.path, name, payload);
+    if (name !== null) {
+      const { path } = call;
+      idempotency = await parts.idempotentAdmission.hashes(caller, {
+        path,
+        name,
+        payload,
+        ip: () => call.ip(),
+      });
+    }
     const pinning = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
     const pinnedKey = pinning instanceof Promise ? await pinning : pinning;
     const size = sizeOf(request, pinnedKey?.tokens);

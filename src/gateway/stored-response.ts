@@ -2,7 +2,8 @@
 // it. The request goes only to the key that created the response, costs nothing and counts as a request. Its
 // result is not reported to a Level, because it says nothing about how the key works with models.
 
-import { type Admitted, INVALID_KEY } from "../../actors/account/admit.ts";
+import type { Admitted } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/authenticate.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
@@ -12,7 +13,7 @@ import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { AccountContext, ConfigCache } from "./account/config-cache.ts";
 import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
-import { acceptFreshProfile, mustKeepUp } from "./admission/admission.ts";
+import { acceptFreshProfile, addressFor, mustKeepUp } from "./admission/admission.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import { earlyHeaders } from "./answer/headers.ts";
 import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } from "./attempt/attempt.ts";
@@ -114,9 +115,9 @@ async function admit(
       throw error;
     });
     const question = {
-      ...{ id, keyHash, version, idempotency: null, model: "", modelLimits: null },
+      ...{ id, keyHash, version, path: PATH, idempotency: null, model: "", modelLimits: null },
       ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
-      ip: profile.allowIps.length === 0 ? "" : request.ip(),
+      ip: addressFor(profile, { account, keyHash }, request),
       routing: "code" in place ? place : null,
       threshold: accountContext.config.config.userApiBalance,
     };

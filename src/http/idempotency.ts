@@ -18,7 +18,7 @@
 // sealed with a key that is gone         400 idempotency_expired: what was done is not done again
 
 import { IDEMPOTENCY_MISMATCH } from "../../actors/account/idempotency.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, ownedKey } from "../../actors/ids.ts";
 import type { SealedSecret } from "../../actors/key-pool/provider-key.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
@@ -36,6 +36,8 @@ export interface CommandId {
 /** A management request, and the text of its body. */
 export interface IdempotentCall {
   readonly account: AccountId;
+  /** The API key that sent it, to which its Idempotency-Key belongs. */
+  readonly apiKey: ApiKeyId;
   readonly request: Request;
   readonly body: string;
 }
@@ -62,7 +64,7 @@ export interface AdminIdempotency {
 }
 
 /** Paths, with all below them, whose writes use an Idempotency-Key (contract section 2). */
-const IDEMPOTENT_PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config"];
+const IDEMPOTENT_PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config", "/dashboard/keys"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 /** Answers that are kept for one account at most. */
@@ -199,10 +201,10 @@ export function createAdminIdempotency(
   const fresh = (): CommandId => ({ id: random.id(), bornAt: clock.wall() });
 
   return {
-    async begin({ account, request, body }) {
+    async begin({ account, apiKey, request, body }) {
       const key = keyOf(request);
       if (key === null) return { command: fresh(), kept: null, complete: nothing, abandon: nothing };
-      const place = `${account}:admin:${sha256(key)}`;
+      const place = `${account}:admin:${sha256(ownedKey(key, apiKey))}`;
       const { pathname, search } = new URL(request.url);
       const asked = sha256(`${request.method} ${pathname}${search}\n${body}`);
       for (let first = running.get(place); first !== undefined; first = running.get(place)) {

@@ -1,7 +1,7 @@
 // What every management, administration and dashboard endpoint does around its handler, as hooks of Elysia: identify the
 // caller, limit how often it calls, read the body, write the operation log, and answer a repeated request as the first.
 //
-//   transform      key → call limiter → audit entry → flags, IP → role → body     401 and 403 come before 400
+//   transform      key → call limiter → audit entry → flags, IP, scope → role → body     401 and 403 come before 400
 //   (Elysia)       validation of params, query and body
 //   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
 //   afterHandle    the answer is kept, the audit entry closed
@@ -10,9 +10,10 @@
 // It knows no endpoint, and maps no error to a response.
 
 import { type AnySchema, Elysia, NotFoundError } from "elysia";
-import { INVALID_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/authenticate.ts";
+import type { IdentifiedCaller, IdentifyCaller } from "../../actors/account/identify.ts";
 import { isRoot } from "../../actors/account/state.ts";
-import type { AccountRecord } from "../../actors/account/views.ts";
+import type { RequiredScope } from "../../actors/api-key/api-key.ts";
 import { ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
@@ -61,8 +62,8 @@ export interface ManagementParts extends ListenerParts {
 /** Access to an endpoint: the caller's role, the key's scope, and its action in the operation log. */
 export interface Access {
   readonly role: "any" | "owner" | "root";
-  /** The scope that an API key needs (contract section 8). Until keys have scopes, every key has every scope. */
-  readonly scope: "invoke" | "read" | "manage" | "admin";
+  /** What the API key needs (contract section 8). The account checks it after the address, before all else. */
+  readonly scope: RequiredScope;
   /** The action under which every call of a known caller is in the operation log, done or refused; null for none. */
   readonly audit: Action | null;
   /** Milliseconds that the caller's account may take to identify it; if absent, as long as for any command. */
@@ -74,8 +75,8 @@ export interface Access {
 /** Whether an endpoint answers only on the administration listener where there is one (contract section 1). */
 export const isAdministration = ({ role }: Access): boolean => role !== "any";
 
-/** The account that calls, and the hash of its key. */
-export interface ManagementCaller extends AccountRecord {
+/** The account that calls, its key, and the hash that was presented. */
+export interface ManagementCaller extends IdentifiedCaller {
   readonly keyHash: string;
 }
 
@@ -147,7 +148,8 @@ export class ManagementCall {
     this.#audit = openAuditEntry(parts.auditLog, act);
     // A suspended account may read what lies outside the gateway, and nothing else.
     const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
-    this.#caller = await identified(parts, holder, { ip: this.clientIp(), suspendedToo }, access.identifyMs);
+    const { scope, identifyMs } = access;
+    this.#caller = await identified(parts, holder, { ip: this.clientIp(), scope, suspendedToo }, identifyMs);
     authorize(this.#caller, access.role);
     const most = Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
     if (body !== undefined) this.#text = await readText(request, most);
@@ -161,8 +163,8 @@ export class ManagementCall {
   /** Begins the handler's work under the request's Idempotency-Key. Returns the kept answer, which ends the request. */
   async begin(): Promise<KeptAnswer | null> {
     const { request, parts } = this;
-    const account = this.caller.profile.id;
-    this.#write = await parts.idempotency.begin({ account, request, body: this.#text });
+    const { account, apiKey } = this.caller.key;
+    this.#write = await parts.idempotency.begin({ account, apiKey, request, body: this.#text });
     return (this.#write.kept?.answer as KeptAnswer | undefined) ?? null;
   }
 
@@ -246,7 +248,7 @@ async function keyHolder(
 async function identified(
   { system, identify }: ManagementParts,
   { account, keyHash }: KeyHolder,
-  request: { readonly ip: string; readonly suspendedToo: boolean },
+  request: Omit<IdentifyCaller, "keyHash">,
   budgetMs: number | undefined,
 ): Promise<ManagementCaller> {
   try {

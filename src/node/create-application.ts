@@ -1,7 +1,7 @@
 // Builds the parts of a node's HTTP application from the gateway and the management operations. Only this
 // file knows the parts of all endpoints.
 
-import { INVALID_KEY } from "../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../actors/account/authenticate.ts";
 import { ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { addKeys } from "../admin/add-key.ts";
@@ -95,7 +95,7 @@ function metricsReaders({
       if (holder === null) return INVALID_KEY;
       // The key's owner is cached for up to a minute; only the account knows whether the key is still valid
       // and its IP rules allow the caller.
-      const asking = { keyHash: holder.keyHash, ip: ip(), suspendedToo: true };
+      const asking = { keyHash: holder.keyHash, ip: ip(), scope: "admin", suspendedToo: true } as const;
       await system.ask(actorRef.account(holder.account), "identify", asking).catch((error) => {
         throw wrongKey(identify, holder, error);
       });

@@ -70,6 +70,7 @@ export const admitInput = (over: Partial<AdmitInput> = {}): AdmitInput => ({
   keyHash: KEY,
   ip: "192.0.2.1",
   version: 1,
+  path: "/v1/chat/completions",
   routing: null,
   idempotency: null,
   model: "m",

@@ -58,6 +58,8 @@ const NAMES: { readonly [K in Kind]: Names<K> } = {
       renew: true,
       reassertHolds: true,
     },
+    ...{ apiKeys: true, addApiKey: true, changeApiKey: true, rotateApiKey: true, deleteApiKey: true },
+    forgetSecrets: true,
     ...{
       releaseOrphanedHolds: true,
       charge: true,

@@ -27,7 +27,15 @@ import { viewOf } from "./level-samples.ts";
 import { ANYWHERE } from "./request-samples.ts";
 
 const ACCOUNT = 7 as AccountId;
-const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
+const ADMITTED = {
+  cost: 5,
+  tokens: 5,
+  admittedAt: 0,
+  takenAt: 0,
+  requests: null,
+  tokensLeft: null,
+  apiKey: null,
+};
 const CHAT = GATEWAY_ENDPOINTS[0]!;
 
 const callOf = (stream: boolean) => chatCall({ payload: async () => chatPayload(stream) });

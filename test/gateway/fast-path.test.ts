@@ -22,7 +22,15 @@ const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
-const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
+const ADMITTED = {
+  cost: 5,
+  tokens: 5,
+  admittedAt: 0,
+  takenAt: 0,
+  requests: null,
+  tokensLeft: null,
+  apiKey: null,
+};
 
 /** Counts the rounds of the queue of microtasks until `stop`. */
 function countHops(): { stop(): number } {

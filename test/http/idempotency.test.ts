@@ -2,7 +2,7 @@
 // crash between the change and the keeping of its answer leaves behind.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../actors/ids.ts";
 import { type CommandId, createAdminIdempotency } from "../../src/http/idempotency.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Bench, fresh, type Owner, startBench } from "../e2e/harness.ts";
@@ -153,6 +153,7 @@ describe("the parts", () => {
 
   const call = (body = "{}") => ({
     account: ACCOUNT,
+    apiKey: MAIN_API_KEY,
     body,
     request: new Request("http://x.example/x-users", {
       method: "POST",

@@ -2,7 +2,7 @@
 // two nodes get at once is done once.
 
 import { describe, expect, test } from "bun:test";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../actors/ids.ts";
 import { RefusedError } from "../../src/base/errors.ts";
 import { createAdminIdempotency } from "../../src/http/idempotency.ts";
 import { createWriteLocks, type WriteLock } from "../../src/http/write-lock.ts";
@@ -88,6 +88,7 @@ describe("a turn", () => {
 describe("a write with an Idempotency-Key that two nodes get at once", () => {
   const call = (body = "{}") => ({
     account: ACCOUNT,
+    apiKey: MAIN_API_KEY,
     body,
     request: new Request("http://x.example/x-keys", {
       method: "POST",

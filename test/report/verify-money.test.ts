@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChargeFacts } from "../../actors/account/state.ts";
-import { type ApiKeyId, ROOT } from "../../actors/ids.ts";
+import { type ApiKeyId, MAIN_API_KEY, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
@@ -71,7 +71,12 @@ beforeAll(async () => {
   await refund(tree, { ...minted(), from: owner.id, amount: usd(20) });
   await charge(blue, charged("first", 4));
   const fee = minted();
-  await system.ask(actorRef.account(blue.id), "fee", { id: fee.id, amount: usd(0.05) }, fee);
+  await system.ask(
+    actorRef.account(blue.id),
+    "fee",
+    { id: fee.id, amount: usd(0.05), apiKey: MAIN_API_KEY },
+    fee,
+  );
   const adjust = { ...minted(), creditUsed: usd(40), xCredit: usd(1), by: ROOT };
   await system.ask(actorRef.account(blue.id), "adjust", adjust, adjust);
   const later = { apiKey: 7 as ApiKeyId, apiKeyName: "night", tags: { env: "prod" }, costIn: usd(0.7) };

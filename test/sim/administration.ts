@@ -3,7 +3,7 @@
 // with its id until it is answered, everything else is asked once and may be cut off by any crash.
 
 import type { ProfileChange } from "../../actors/account/state.ts";
-import { ROOT } from "../../actors/ids.ts";
+import { MAIN_API_KEY, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
@@ -91,7 +91,7 @@ export function createAdministration(parts: {
     async fee() {
       const { id: account } = anyone();
       const { id, bornAt } = minted();
-      const fee = { id, amount: toNano(REQUEST_COST) };
+      const fee = { id, amount: toNano(REQUEST_COST), apiKey: MAIN_API_KEY };
       await clients.reach("fee", FOR_EVER, (node) =>
         node.system.ask(actorRef.account(account), "fee", fee, { id, bornAt }),
       );

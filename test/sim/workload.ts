@@ -161,7 +161,7 @@ export function createWorkload(parts: {
 
   /** In a cluster every request has an Idempotency-Key of its own; `body`: what it was sent with. */
   function inputOf(of: KnownAccount["id"], need: Need, body: string): AdmitInput {
-    const none = { ip: "", routing: null, modelLimits: null, threshold: ZERO };
+    const none = { ip: "", path: "/v1/chat/completions", routing: null, modelLimits: null, threshold: ZERO };
     const idempotency = clients.homes ? { key: `key of ${need.id}`, body } : null;
     return { ...need, ...none, idempotency, version: versions.get(of) ?? 1 };
   }

@@ -3,7 +3,7 @@
 // been missed, and they are read again after a while. What must be exact (key, flags, money, limits) is
 // decided by the account, which refuses a route that was made from an old profile.
 
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { MapSource } from "../../../actors/account/map-overrides.ts";
 import { isOwner, type Profile } from "../../../actors/account/state.ts";
 import { type AccountChanged, accountTopic } from "../../../actors/account/views.ts";

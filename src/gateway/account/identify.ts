@@ -5,7 +5,7 @@
 // Guessing is slowed down: unknown keys are cached for a second and delayed per address, longer with every
 // guess. A valid key never waits, and a new key is accepted on every node within that second.
 
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
@@ -51,14 +51,15 @@ export const MISSING_KEY: Refusal = {
 export const hashKey = (key: string): string => Bun.SHA256.hash(key, "hex");
 
 /**
- * Returns the error that a caller gets: when the account no longer exists or refuses the key, that is
- * `invalid_api_key`, and the cached hash is dropped. Other errors are returned unchanged.
+ * Returns the error that a caller gets: when the account no longer exists, that is `invalid_api_key`. The cached hash is
+ * dropped then, and when the account refuses the key. Other errors are returned unchanged.
  */
 export function wrongKey(identify: Pick<Identify, "forget">, { keyHash }: Caller, error: unknown): unknown {
   const code = error instanceof RefusedError ? error.refusal.code : "";
   if (code !== INVALID_KEY.code && code !== "user_not_found") return error;
   identify.forget(keyHash);
-  return new RefusedError(INVALID_KEY);
+  // The account's own refusal says why a key is not valid any more.
+  return code === INVALID_KEY.code ? error : new RefusedError(INVALID_KEY);
 }
 
 /** Creates the lookup with its caches. */

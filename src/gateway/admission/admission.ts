@@ -3,6 +3,7 @@
 // refusal for lack of balance is retried once after AutoQuota has run. A backup model takes the hold again.
 
 import { type AdmissionRequest, STORE_BEHIND, type StaleProfile } from "../../../actors/account/admit.ts";
+import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
@@ -243,26 +244,39 @@ function built(
   const estimate =
     route === null || size === null ? null : estimateFor(parts, route, route, size, input.endpoint);
   const refusal = "refusal" in requested ? requested.refusal : (refusalOf(routed) ?? unmetDemand);
-  const question = questionOf(input, accountContext, refusal, route, estimate);
+  const refusedModel = routed?.ok === false ? routed.model : "";
+  const question = questionOf(input, accountContext, refusal, route, estimate, refusedModel);
   return { question, routed, route, estimate, size };
 }
 
+/**
+ * Returns the client's address where an allow list may need it, else "": it costs a system call. Lists of named keys are
+ * known to the account alone.
+ */
+export const addressFor = (
+  profile: Pick<Profile, "keyHash" | "allowIps">,
+  { keyHash }: Caller,
+  from: { ip(): string },
+): string => (profile.allowIps.length === 0 && profile.keyHash === keyHash ? "" : from.ip());
+
+/** `refusedModel`: the mapped name of a model that has no route. */
 function questionOf(
   input: UnnamedAdmission,
   { account, config }: AccountContext,
   routing: Refusal | null,
   route: Route | null,
   estimate: HoldEstimate | null,
+  refusedModel = "",
 ): AdmissionRequest {
   return {
     keyHash: input.caller.keyHash,
-    // The address costs a system call, and only an allow list needs it.
-    ip: account.profile.allowIps.length === 0 ? "" : input.ip(),
+    ip: addressFor(account.profile, input.caller, input),
     version: account.version,
+    path: input.endpoint.path,
     routing,
     idempotency: input.idempotency,
     threshold: config.config.userApiBalance,
-    model: route?.model ?? "",
+    model: route?.model ?? refusedModel,
     promptTokens: estimate?.promptTokens ?? 0,
     outputTokens: estimate?.outputTokens ?? 0,
     cost: estimate?.cost ?? ZERO,

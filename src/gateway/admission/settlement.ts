@@ -20,7 +20,7 @@
 
 import type { AdmitInput, Admitted, StaleProfile } from "../../../actors/account/admit.ts";
 import type { ChargeFacts } from "../../../actors/account/state.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { atMost, type Clock, sleep } from "../../base/clock.ts";
@@ -187,7 +187,8 @@ class NodeSettlement implements Settlement {
     const { holds } = this;
     const { id, model, idempotency } = input;
     const { cost, tokens, admittedAt, takenAt } = reply;
-    holds.add(account, { id, model, idempotency, cost, tokens, admittedAt, takenAt });
+    const apiKey = reply.apiKey?.id ?? MAIN_API_KEY;
+    holds.add(account, { id, model, apiKey, idempotency, cost, tokens, admittedAt, takenAt });
     if (round !== holds.generation()) holds.reassert(id);
     return reply;
   }
@@ -317,12 +318,14 @@ class NodeSettlement implements Settlement {
 const holdOf = ({
   id,
   model,
+  apiKey,
   idempotency,
   cost,
   prompt,
   completion,
   admittedAt,
 }: ChargeFacts): RegisteredHold => ({
-  ...{ id, model, idempotency: idempotency ?? null, cost, tokens: prompt + completion },
+  ...{ id, model, apiKey: apiKey ?? MAIN_API_KEY, idempotency: idempotency ?? null },
+  ...{ cost, tokens: prompt + completion },
   ...{ admittedAt, takenAt: admittedAt },
 });

@@ -50,9 +50,12 @@ export function factsOf(context: AnsweredContext, metered: Metered, last: Attemp
     attempts: attempts.length === 0 ? [last] : [...attempts, last],
     keep: accountContext.config.config.userMinBalance,
   };
-  if (parts.length === 0 && metered.answeredModel === null && idempotency === null) return facts;
+  const { apiKey } = admitted;
+  const isPlain = parts.length === 0 && metered.answeredModel === null && idempotency === null;
+  if (isPlain && apiKey === null) return facts;
   return {
     ...facts,
+    ...(apiKey === null ? {} : { apiKey: apiKey.id, apiKeyName: apiKey.name }),
     ...(parts.length === 0 ? {} : { parts }),
     ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     ...(idempotency === null ? {} : { idempotency }),

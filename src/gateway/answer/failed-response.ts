@@ -1,7 +1,7 @@
 // Ends a request that delivered nothing: cancels its hold, so that it costs nothing, records its attempts,
 // and returns an ordinary error. A token count that no provider offers is answered locally instead.
 
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Upstream } from "../../upstream/upstream.ts";

@@ -14,7 +14,7 @@
 //
 // While it runs the hold is renewed every minute, and grown as soon as the answer exceeds it.
 
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import { formatUsd } from "../../../actors/money.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -34,7 +34,7 @@
 
 import { IDEMPOTENCY_MISMATCH, idempotencyDedupId } from "../../../actors/account/idempotency.ts";
 import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, ownedKey } from "../../../actors/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -58,10 +58,10 @@ export type IdempotencyMatch =
 /** Reads and writes the records of Idempotency-Keys. */
 export interface IdempotencyRecords {
   /**
-   * Returns the hashes of a key and its request, which are all that is stored. Throws `RefusedError`
-   * (`invalid_parameter`) for an invalid key.
+   * Returns the hashes of a key and its request, which are all that is stored. An Idempotency-Key belongs to the API key
+   * that sent it: sent by another one it is another key. Throws `RefusedError` (`invalid_parameter`) for an invalid key.
    */
-  hashes(path: string, clientKey: string, body: Pick<Payload, "hash">): Idempotency;
+  hashes(path: string, clientKey: string, body: Pick<Payload, "hash">, apiKey: ApiKeyId): Idempotency;
   /**
    * Returns whether a request with this key was charged, and its answer. Rejects when the ledger cannot be
    * read.
@@ -113,9 +113,9 @@ export function createIdempotencyRecords(parts: {
   }
 
   return {
-    hashes(path, clientKey, body) {
+    hashes(path, clientKey, body, apiKey) {
       if (!/^[\x20-\x7e]{1,255}$/.test(clientKey)) throw new RefusedError(NOT_A_KEY);
-      return { key: sha256(clientKey), body: body.hash(hashPrefixOf(path)) };
+      return { key: sha256(ownedKey(clientKey, apiKey)), body: body.hash(hashPrefixOf(path)) };
     },
     async find(account, { key, body }) {
       const [commit] = await store.commitsByDedupId(idempotencyDedupId(account, key), 1);

@@ -13,6 +13,8 @@ import { IDEMPOTENCY_MISMATCH, REPEAT_RUNNING } from "../../../actors/account/id
 import type { Idempotency } from "../../../actors/account/state.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../../base/errors.ts";
+import type { Payload } from "../../dialect/payload/payload.ts";
+import type { Caller } from "../account/identify.ts";
 import { type AdmissionInput, type AdmissionParts, admission } from "../admission/admission.ts";
 import type { Settlement } from "../admission/settlement.ts";
 import type { Admission } from "../context.ts";
@@ -22,7 +24,7 @@ import { createInProgressKeys } from "./in-progress-keys.ts";
 
 /** The services of admission with idempotency. */
 export interface IdempotentAdmissionParts extends AdmissionParts {
-  readonly idempotencyRecords: Pick<IdempotencyRecords, "find">;
+  readonly idempotencyRecords: Pick<IdempotencyRecords, "find" | "hashes">;
   readonly settlement: Pick<
     Settlement,
     "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges"
@@ -38,6 +40,12 @@ export const isIdempotent = (input: AdmissionInput): input is IdempotentInput =>
 /** Admission that runs one request per key. */
 export interface IdempotentAdmission {
   /**
+   * Returns the hashes of a request with an Idempotency-Key. Its account identifies the caller first, because a kept answer
+   * is given only to who may use the account, and only to the API key that sent the first request. Throws `RefusedError`
+   * as the account does, and for an invalid key.
+   */
+  hashes(caller: Caller, request: RequestWithKey): Promise<Idempotency>;
+  /**
    * Returns the admission, or the answer that the first request got. Throws `RefusedError`, or
    * `UnavailableError` when the ledger cannot be read.
    */
@@ -50,6 +58,15 @@ export interface IdempotentAdmission {
    * without a key.
    */
   answered(id: string): void;
+}
+
+/** A request with an Idempotency-Key, before it is admitted. */
+export interface RequestWithKey {
+  readonly path: string;
+  /** The client's Idempotency-Key. */
+  readonly name: string;
+  readonly payload: Pick<Payload, "hash">;
+  ip(): string;
 }
 
 const POLL_MS = 100;
@@ -128,15 +145,14 @@ export function createIdempotentAdmission(parts: IdempotentAdmissionParts): Idem
   }
 
   return {
+    async hashes({ account, keyHash }, { path, name, payload, ip }) {
+      // What the request would cost now does not matter.
+      const asked = { keyHash, ip: ip(), scope: "invoke", suspendedToo: false } as const;
+      const { key } = await system.ask(actorRef.account(account), "identify", asked);
+      return idempotencyRecords.hashes(path, name, payload, key.apiKey);
+    },
     async admit(input, lifetime) {
       const { id, caller } = input;
-      // A kept answer is given only to a caller that may use the account; what the request would cost now
-      // does not matter.
-      await system.ask(actorRef.account(caller.account), "identify", {
-        keyHash: caller.keyHash,
-        ip: input.ip(),
-        suspendedToo: false,
-      });
       let runs = false;
       try {
         const granted = await admitOrWait(input, lifetime);

@@ -14,12 +14,12 @@ import type { UserFilter, UsersQuery } from "./schemas.ts";
 import type { UsersParts } from "./users.ts";
 
 /** Direct children only, or all descendants. */
-export type Scope = "children" | "descendants";
+export type SearchScope = "children" | "descendants";
 
 type Condition = Where<"accounts">;
 type Accounts = Conditions<"accounts">;
 
-const WITHIN: Readonly<Record<Scope, (caller: ManagementCaller["profile"]) => Condition>> = {
+const WITHIN: Readonly<Record<SearchScope, (caller: ManagementCaller["profile"]) => Condition>> = {
   children: ({ id }) => ({ field: "parent", is: "=", value: id }),
   descendants: ({ id, dna }) => ({ field: "dna", is: "starts", value: dnaBelow(dna, id) }),
 };
@@ -51,7 +51,7 @@ export interface UserList {
 export async function findUsers(
   parts: UsersParts,
   caller: ManagementCaller,
-  { scope, identifier, query }: { scope: Scope; identifier: string | null; query: UsersQuery },
+  { scope, identifier, query }: { scope: SearchScope; identifier: string | null; query: UsersQuery },
 ): Promise<UserList> {
   const within = [WITHIN[scope](caller.profile), OPEN];
   const filters = filtersOf(query);
@@ -97,7 +97,7 @@ async function oneOf(
   parts: UsersParts,
   caller: ManagementCaller,
   identifier: string,
-  scope: Scope,
+  scope: SearchScope,
 ): Promise<AccountRecord> {
   const { record } = await findAccount(parts, caller, identifier, "read");
   if (scope === "children" && record.profile.parent !== caller.profile.id) throw userNotFound(identifier);

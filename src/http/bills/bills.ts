@@ -3,7 +3,6 @@
 
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AccountId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -84,7 +83,7 @@ async function ownBill(
   const range = dateRangeOf(query, parts.clock.wall());
   const bill = await billOf(parts.store, { ...range, whose: [{ ids: [id] }] }, request.signal);
   request.signal.throwIfAborted();
-  const fee = request.method === "GET" ? await pay(parts, id, range.fee, command) : ZERO;
+  const fee = request.method === "GET" ? await pay(parts, caller, range.fee, command) : ZERO;
   if (query.format === "csv") return rawAnswer(csvOf(bill), downloadHeaders(range));
   return BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee });
 }
@@ -92,12 +91,13 @@ async function ownBill(
 /** Takes the fee and returns what was paid; Root pays none. Throws `insufficient_balance`. */
 async function pay(
   { system }: BillsParts,
-  account: AccountId,
+  { key: { account, apiKey } }: ManagementCaller,
   amount: Nano,
   command: CommandId,
 ): Promise<Nano> {
   if (amount === ZERO) return ZERO;
-  const { paid } = await system.ask(actorRef.account(account), "fee", { id: command.id, amount }, command);
+  const fee = { id: command.id, amount, apiKey };
+  const { paid } = await system.ask(actorRef.account(account), "fee", fee, command);
   return paid;
 }
 

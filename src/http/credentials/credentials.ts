@@ -26,7 +26,7 @@ export const credentials = (parts: CredentialsParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-gkey", () => ({ success: true as const, key: newApiKey() }), {
-      access: { role: "any", scope: "read", audit: null },
+      access: { role: "any", scope: "manage", audit: null },
       query: NoQuerySchema,
       response: FreshKeySchema,
       detail: operation({
@@ -46,7 +46,7 @@ export const credentials = (parts: CredentialsParts) =>
         return rotated(parts, "rotate_self", { id, name, audit: call.audit }, null);
       },
       {
-        access: { role: "any", scope: "manage", audit: "rotate_self" },
+        access: { role: "any", scope: "main_key", audit: "rotate_self" },
         query: NoQuerySchema,
         body: SelfRotationSchema,
         response: rotatedSchema("rotate_self"),
@@ -69,7 +69,7 @@ export const credentials = (parts: CredentialsParts) =>
         return rotated(parts, "rotate_root", { id, name, audit: call.audit }, body.key ?? null);
       },
       {
-        access: { role: "root", scope: "admin", audit: "rotate_root" },
+        access: { role: "root", scope: "main_key", audit: "rotate_root" },
         query: NoQuerySchema,
         body: RootRotationSchema,
         response: rotatedSchema("rotate_root"),

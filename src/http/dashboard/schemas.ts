@@ -187,7 +187,7 @@ export const ExplainSchema = answerOf(
       ),
       limits: Type.Array(
         object({
-          scope: oneOf("account", "model"),
+          scope: oneOf("api_key", "account", "model"),
           name: string,
           limit: Type.Number(),
           remaining: Type.Number(),

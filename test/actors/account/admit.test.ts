@@ -131,7 +131,13 @@ describe("refusals", () => {
 });
 
 describe("who may read what", () => {
-  const identify = { type: "identify", keyHash: KEY, ip: "192.0.2.1", suspendedToo: true } as const;
+  const identify = {
+    type: "identify",
+    keyHash: KEY,
+    ip: "192.0.2.1",
+    scope: "read",
+    suspendedToo: true,
+  } as const;
 
   test.each([
     ["an account in order", {}, null],
@@ -145,7 +151,9 @@ describe("who may read what", () => {
 
   test("a suspended account may not write", () => {
     const one = living({ profile: { suspended: true } });
-    expect(one.ask({ ...identify, suspendedToo: false }).refused?.code).toBe("account_suspended");
+    expect(one.ask({ ...identify, scope: "read", suspendedToo: false }).refused?.code).toBe(
+      "account_suspended",
+    );
   });
 
   test("nobody is there to read", () => {

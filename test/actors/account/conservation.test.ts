@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AccountCommand } from "../../../actors/account/account.ts";
 import { stageOf } from "../../../actors/account/state.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { admitInput, createChild, DAY, factsOf, newAccount } from "../account-samples.ts";
 import { type AccountTree, accountTree, type Fate } from "../account-tree.ts";
@@ -43,7 +43,7 @@ const ACTS = {
     type: "charge",
     ...factsOf({ id, cost: amount as Nano, keep: 20 as Nano }),
   }),
-  fee: (id, { amount }) => ({ type: "fee", id, amount: (amount % 20) as Nano }),
+  fee: (id, { amount }) => ({ type: "fee", id, amount: (amount % 20) as Nano, apiKey: MAIN_API_KEY }),
   topUp: () => ({ type: "topUp", keep: ZERO }),
   adjust: (id, { amount }) => ({ type: "adjust", id, by: 1 as AccountId, creditUsed: amount as Nano }),
   expire: () => ({ type: "expireCredit" }),

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
 import { CLOSING_MS, type UnfinishedWork } from "../../../actors/account/closing.ts";
 import type { ProfileChange } from "../../../actors/account/state.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import {
   createChild,
@@ -447,7 +447,13 @@ describe("to whom an account is nobody", () => {
   test("its key is nobody's from the moment it closes", () => {
     const one = closing();
     expect(one.admitted({ version: 2 })).toBe("invalid_api_key");
-    const identify = { type: "identify", keyHash: KEY, ip: "192.0.2.1", suspendedToo: true } as const;
+    const identify = {
+      type: "identify",
+      keyHash: KEY,
+      ip: "192.0.2.1",
+      scope: "read",
+      suspendedToo: true,
+    } as const;
     expect(refusal(one, identify)).toBe("invalid_api_key");
     expect(
       (one.ask({ type: "admitDryRun", ...previewInput() }).reply as { refusal: object }).refusal,
@@ -457,7 +463,15 @@ describe("to whom an account is nobody", () => {
   });
 
   const previewInput = () => ({
-    ...{ keyHash: KEY, ip: "192.0.2.1", version: 2, routing: null, idempotency: null, model: "m" },
+    ...{
+      keyHash: KEY,
+      ip: "192.0.2.1",
+      version: 2,
+      path: "/v1/chat/completions",
+      routing: null,
+      idempotency: null,
+      model: "m",
+    },
     ...{
       promptTokens: 1,
       outputTokens: 1,
@@ -485,7 +499,7 @@ describe("to whom an account is nobody", () => {
       kind: "transfer_in",
     },
     { type: "startRefund", id: "B", bornAt: NOON, amount: usd(1) },
-    { type: "fee", id: "F", amount: usd(1) },
+    { type: "fee", id: "F", amount: usd(1), apiKey: MAIN_API_KEY },
     { type: "topUp", keep: ZERO },
     { type: "move", id: "M", bornAt: NOON, to, dna: ".1.2.8.", by },
     { type: "addChild", id: "J", child: to, dna: ".1.2.7.", rates: 1, resources: [] },

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { AccountCommand } from "../../../actors/account/account.ts";
 import { account } from "../../../actors/account/account.ts";
 import { accountTopic } from "../../../actors/account/views.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { DAY, done, factsOf, living, NOON, ROOT_PROFILE, usd } from "../account-samples.ts";
 import { accountTree, balanceOf } from "../account-tree.ts";
@@ -19,7 +19,9 @@ const give = (over: Partial<Command<"startTransfer">> = {}): Command<"startTrans
 const giveBack = (amount: Nano, id = "B"): Command<"startRefund"> => ({
   ...{ type: "startRefund", id, bornAt: NOON, amount },
 });
-const fee = (amount: Nano, id = "F"): Command<"fee"> => ({ type: "fee", id, amount });
+const fee = (amount: Nano, id = "F"): Command<"fee"> => ({
+  ...{ type: "fee", id, amount, apiKey: MAIN_API_KEY },
+});
 
 /** Root, Owner 2 with 100 USD, its child 3 with 10 USD. */
 function family() {

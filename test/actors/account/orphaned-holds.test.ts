@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import { holdOwnership } from "../../../actors/account/orphaned-holds.ts";
+import { MAIN_API_KEY } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { counted, NO_LIMITS } from "../../../actors/rate-window.ts";
 import { admitInput, factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
@@ -32,7 +33,7 @@ const tellAgain = (one: Living, from: string, id = "r1") =>
       holds: [
         {
           ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100 },
-          ...{ admittedAt: NOON, takenAt: NOON, expiresAt: one.now + HOLD_TTL_MS },
+          ...{ apiKey: MAIN_API_KEY, admittedAt: NOON, takenAt: NOON, expiresAt: one.now + HOLD_TTL_MS },
         },
       ],
       ended: [],

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
 import { HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Hold } from "../../../actors/account/state.ts";
+import { MAIN_API_KEY } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { freezeWindows, NO_LIMITS, type RateWindows } from "../../../actors/rate-window.ts";
 import { factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
@@ -25,7 +26,7 @@ function movedFrom(before: Living): Living {
 
 const hold = (over: Partial<Hold> = {}): Hold => ({
   ...{ id: "r1", model: "m", idempotency: null, cost: usd(1), tokens: 100 },
-  ...{ admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_TTL_MS, holder: "n1" },
+  ...{ apiKey: MAIN_API_KEY, admittedAt: NOON, takenAt: NOON, expiresAt: NOON + HOLD_TTL_MS, holder: "n1" },
   ...over,
 });
 

@@ -2,7 +2,7 @@
 // within one), and never replaced by something older.
 
 import { describe, expect, test } from "bun:test";
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { AccountChanged } from "../../../actors/account/views.ts";
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";

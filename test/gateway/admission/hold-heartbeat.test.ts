@@ -21,7 +21,7 @@ import { ANYWHERE } from "../request-samples.ts";
 const ACCOUNT = 7 as AccountId;
 const BUSY: UpstreamFailureResult = { ok: false, signal: { name: "server_error", status: 500, note: "" } };
 
-const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, requests: null, tokensLeft: null };
+const ADMITTED = { cost: 5, tokens: 5, admittedAt: 0, requests: null, tokensLeft: null, apiKey: null };
 
 /** One key at a provider that answers when the test says so; the account's part is the test's. */
 function rig(admit = async (): Promise<object> => ADMITTED) {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import type { ReassertHolds } from "../../../actors/account/reassert-holds.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
 import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
@@ -19,7 +19,16 @@ const SEVEN = 7 as AccountId;
 const EIGHT = 8 as AccountId;
 
 const held = (id: string, over: Partial<RegisteredHold> = {}): RegisteredHold => ({
-  ...{ id, model: "m", idempotency: null, cost: usd(1), tokens: 100, admittedAt: 1, takenAt: 1 },
+  ...{
+    id,
+    model: "m",
+    apiKey: MAIN_API_KEY,
+    idempotency: null,
+    cost: usd(1),
+    tokens: 100,
+    admittedAt: 1,
+    takenAt: 1,
+  },
   ...over,
 });
 

@@ -21,7 +21,10 @@ const CONFIG: Partial<OwnerConfig> = {
   pricing: { ChatPricing: { a: { InputText: 1 }, b: { InputText: 2 } } },
 };
 const VIEW = viewOf(1, [1]);
-const ADMITTED = { cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1, requests: null, tokensLeft: null };
+const ADMITTED = {
+  ...{ cost: toNano(5), tokens: 7, admittedAt: 1, takenAt: 1 },
+  ...{ requests: null, tokensLeft: null, apiKey: null },
+};
 
 const sample = (version: number, over: Partial<Profile> = {}): AccountContext =>
   accountContextOf({ chain: [over], version, config: CONFIG });

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
 import type { AccountEvent, ChargeFacts, Idempotency } from "../../../actors/account/state.ts";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
@@ -38,7 +38,7 @@ beforeEach(() => {
   store = memoryStore({ clock });
   logged = [];
   repeats = createIdempotencyRecords({ store, vault: vaultOf("first"), clock, log });
-  asked = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{}"));
+  asked = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{}"), MAIN_API_KEY);
 });
 
 let seq = 0;
@@ -69,7 +69,7 @@ describe("a client's key", () => {
     ["255 characters", "k".repeat(255)],
     ["spaces and signs", " ~!key 1"],
   ])("of %s is a key", (_what, key) => {
-    expect(repeats.hashes("/v1/x", key, bodyOf("{}"))).toEqual({
+    expect(repeats.hashes("/v1/x", key, bodyOf("{}"), MAIN_API_KEY)).toEqual({
       key: expect.stringMatching(/^[0-9a-f]{64}$/),
       body: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
@@ -81,22 +81,24 @@ describe("a client's key", () => {
     ["a line break", "a\nb"],
     ["a letter beyond ASCII", "schlüssel"],
   ])("of %s is refused", (_what, key) => {
-    const refused = () => repeats.hashes("/v1/x", key, bodyOf("{}"));
+    const refused = () => repeats.hashes("/v1/x", key, bodyOf("{}"), MAIN_API_KEY);
     expect(refused).toThrow(RefusedError);
     expect(refused).toThrow("Idempotency-Key");
   });
 
   test("is the same however often it comes; path and body make another request of it", () => {
-    expect(repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{}"))).toEqual(asked);
+    expect(repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{}"), MAIN_API_KEY)).toEqual(asked);
     for (const [path, body] of [
       ["/v1/messages", "{}"],
       ["/v1/chat/completions", "{ }"],
     ] as const) {
-      const other = repeats.hashes(path, "my-key", bodyOf(body));
+      const other = repeats.hashes(path, "my-key", bodyOf(body), MAIN_API_KEY);
       expect(other.key).toBe(asked.key);
       expect(other.body).not.toBe(asked.body);
     }
-    expect(repeats.hashes("/v1/chat/completions", "other-key", bodyOf("{}")).key).not.toBe(asked.key);
+    expect(repeats.hashes("/v1/chat/completions", "other-key", bodyOf("{}"), MAIN_API_KEY).key).not.toBe(
+      asked.key,
+    );
   });
 
   test("does not leave its hash: the store holds nothing of it", async () => {
@@ -127,7 +129,7 @@ describe("a repeat finds", () => {
 
   test("a mismatch for another body, answer or none", async () => {
     await charge(SEVEN, asked);
-    const other = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{ }"));
+    const other = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{ }"), MAIN_API_KEY);
     expect(await codeOf(repeats.find(SEVEN, other))).toBe("idempotency_mismatch");
     await repeats.keep(SEVEN, asked, ANSWER);
     expect(await codeOf(repeats.find(SEVEN, other))).toBe("idempotency_mismatch");
@@ -140,7 +142,7 @@ describe("a repeat finds", () => {
   });
 
   test("its own charge in a commit with others", async () => {
-    const other = repeats.hashes("/v1/chat/completions", "other-key", bodyOf("{1}"));
+    const other = repeats.hashes("/v1/chat/completions", "other-key", bodyOf("{1}"), MAIN_API_KEY);
     const e = (idempotency: Idempotency) => ({
       at: clock.wall(),
       line: true,
@@ -168,7 +170,7 @@ describe("a repeat finds", () => {
   test("the newest charge, when a key was used anew after its day", async () => {
     await charge(SEVEN, asked);
     clock.stepWall(25 * HOUR);
-    const anew = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{2}"));
+    const anew = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{2}"), MAIN_API_KEY);
     await charge(SEVEN, anew);
     expect(await codeOf(repeats.find(SEVEN, anew))).toBe("idempotency_expired");
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("idempotency_mismatch");
@@ -209,11 +211,11 @@ describe("an answer", () => {
     await charge(SEVEN, asked);
     await repeats.keep(SEVEN, asked, ANSWER);
     for (let i = 0; i < 99; i++)
-      await repeats.keep(SEVEN, repeats.hashes("/v1/x", `key-${i}`, bodyOf("")), ANSWER);
+      await repeats.keep(SEVEN, repeats.hashes("/v1/x", `key-${i}`, bodyOf(""), MAIN_API_KEY), ANSWER);
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("answer");
-    await repeats.keep(8 as AccountId, repeats.hashes("/v1/x", "key-99", bodyOf("")), ANSWER);
+    await repeats.keep(8 as AccountId, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY), ANSWER);
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("answer");
-    await repeats.keep(SEVEN, repeats.hashes("/v1/x", "key-99", bodyOf("")), ANSWER);
+    await repeats.keep(SEVEN, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY), ANSWER);
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("idempotency_expired");
   });
 

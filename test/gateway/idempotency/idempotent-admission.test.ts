@@ -2,15 +2,14 @@
 // stored, also when the account has forgotten it, when its charge is late, and after a restart.
 
 import { describe, expect, test } from "bun:test";
-import { INVALID_KEY } from "../../../actors/account/admit.ts";
-import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
+import { type AccountId, MAIN_API_KEY, type ProviderKeyId } from "../../../actors/ids.ts";
 import { actorRef, behaviors, type Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { memoryBus } from "../../../src/bus/memory.ts";
 import type { AccountContext, ConfigCache } from "../../../src/gateway/account/config-cache.ts";
-import type { AdmissionInput } from "../../../src/gateway/admission/admission.ts";
 import { createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
 import type { ChargeSpool, SpooledCharge } from "../../../src/gateway/admission/charge-spool.ts";
 import { createSettlement } from "../../../src/gateway/admission/settlement.ts";
@@ -105,22 +104,24 @@ async function rig() {
   const { settlement, build } = start();
   const once = build();
 
-  const asked = (key: string, body = "{}") => idempotencyRecords.hashes(CHAT.path, key, bodyOf(body));
+  const asked = (key: string, body = "{}") =>
+    idempotencyRecords.hashes(CHAT.path, key, bodyOf(body), MAIN_API_KEY);
   /** A request, and what became of its admission so far. */
   function ask(
     id: string,
     { key = "k", body = "{}", by = once, keyHash = KEY, signal = new AbortController().signal } = {},
   ) {
-    const input = {
-      id,
-      endpoint: CHAT,
-      caller: { account: ROOT, keyHash },
-      ip: () => "",
-      requested: { model: MODEL, size: sizeOf() },
-      idempotency: asked(key, body),
-    } satisfies AdmissionInput;
+    const caller = { account: ROOT, keyHash };
+    const ip = () => "";
+    const input = { id, endpoint: CHAT, caller, ip, requested: { model: MODEL, size: sizeOf() } };
+    const request = { path: CHAT.path, name: key, payload: bodyOf(body), ip };
     const seen: { what: string } = { what: "waits" };
-    by.admit(input, new RequestLifetime(signal, clock, 600_000)).then(
+    const admitted = by
+      .hashes(caller, request)
+      .then((idempotency) =>
+        by.admit({ ...input, idempotency }, new RequestLifetime(signal, clock, 600_000)),
+      );
+    admitted.then(
       (granted) => {
         seen.what = "body" in granted ? `answer ${granted.body}` : "runs";
       },
@@ -368,11 +369,11 @@ describe("the first is waited for", () => {
 
 describe("nothing stays behind", () => {
   test("when the first was charged between look-up and admission: the hold goes back, its answer is given", async () => {
-    const { start, ask, held } = await rig();
+    const { start, ask, held, idempotencyRecords } = await rig();
     let looks = 0;
     const find = async () =>
       ++looks === 1 ? ({ kind: "none" } as const) : ({ kind: "answer", ...ANSWER } as const);
-    const by = start({ idempotencyRecords: { find } }).build();
+    const by = start({ idempotencyRecords: { ...idempotencyRecords, find } }).build();
     const repeat = ask("b", { by });
     await settled();
     expect([repeat.what, looks]).toEqual([`answer ${ANSWER.body}`, 2]);
@@ -382,13 +383,13 @@ describe("nothing stays behind", () => {
   test.each([1, 2])(
     "when the ledger cannot be read (look-up %d): unavailable, and the next may run",
     async (bad) => {
-      const { clock, start, ask, held } = await rig();
+      const { clock, start, ask, held, idempotencyRecords } = await rig();
       let looks = 0;
       const find = async () => {
         if (++looks === bad) throw new Error("the store is gone");
         return { kind: "none" } as const;
       };
-      const by = start({ idempotencyRecords: { find } }).build();
+      const by = start({ idempotencyRecords: { ...idempotencyRecords, find } }).build();
       const one = ask("b", { by });
       await settled();
       expect(one.what).toBe("unavailable");

@@ -32,7 +32,15 @@ async function steps(key: string | null): Promise<string[]> {
     const response = new Response(JSON.stringify(ANSWER), { headers });
     return { ok: true, ...responseOf(response), scrub: (text) => text };
   };
-  const admitted = { cost: 5, tokens: 5, admittedAt: 0, takenAt: 0, requests: null, tokensLeft: null };
+  const admitted = {
+    cost: 5,
+    tokens: 5,
+    admittedAt: 0,
+    takenAt: 0,
+    requests: null,
+    tokensLeft: null,
+    apiKey: null,
+  };
   const accountContext = accountContextOf({
     config: { pricing: { ChatPricing: { m: { InputText: 1, OutputText: 1 } } } },
   });
