@@ -1,12 +1,13 @@
 // The list of an account's API keys, with what each has cost. Views only, derived from the state.
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import type { ApiKey } from "../api-key/api-key.ts";
+import type { ApiKey, Scope } from "../api-key/api-key.ts";
 import type { NamedKey } from "../api-key/named-key.ts";
 import { spentIn, spentOn } from "../api-key/period-sums.ts";
 import { minus, most, type Nano, ZERO } from "../money.ts";
 import { accountNotFound } from "./charge.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
+import { mainKeyScopes } from "./identify.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
 /** What a key has cost: charges of its requests, in nano-dollars. */
@@ -19,12 +20,18 @@ export interface ApiKeyCosts {
 /** A named key as lists show it. Its hash is that of the newest secret. */
 export interface ApiKeyRow extends Omit<ApiKey, "secrets" | "issuedBy">, ApiKeyCosts {
   readonly hash: string;
+  /** Wall-clock ms until which the former secret is valid; null when there is none. */
+  readonly overlapUntil: number | null;
   readonly lastUsedAt: number | null;
 }
 
 /** The keys of an account. The main key's costs are what the named keys have not spent. */
 export interface ApiKeyList {
-  readonly main: ApiKeyCosts & { readonly hash: string; readonly createdAt: number };
+  readonly main: ApiKeyCosts & {
+    readonly hash: string;
+    readonly createdAt: number;
+    readonly scopes: readonly Scope[];
+  };
   /** Live keys, oldest first. */
   readonly keys: readonly ApiKeyRow[];
 }
@@ -34,19 +41,27 @@ export function apiKeyList(state: Account, { now }: Turn): Decision<AccountEvent
   const { profile, apiKeys } = state;
   if (profile === null) return { refused: accountNotFound(state) };
   const reply: ApiKeyList = {
-    main: { hash: profile.keyHash, createdAt: profile.createdAt, ...mainCosts(state, now) },
-    keys: [...(apiKeys?.all() ?? [])].map((named) => rowOf(named, now)),
+    main: {
+      hash: profile.keyHash,
+      createdAt: profile.createdAt,
+      scopes: mainKeyScopes(profile),
+      ...mainCosts(state, now),
+    },
+    keys: [...(apiKeys?.all() ?? [])].map((named) => apiKeyRow(named, now)),
   };
   return { reply };
 }
 
 /** Returns a key as lists show it. */
-export function rowOf(named: NamedKey, now: number): ApiKeyRow {
+export function apiKeyRow(named: NamedKey, now: number): ApiKeyRow {
   const { secrets, issuedBy: _, ...key } = named.key;
   const { cost, lastUsedAt } = named;
+  const [newest, former] = secrets;
+  const until = former?.until ?? 0;
   return {
     ...key,
-    hash: secrets[0].hash,
+    hash: newest.hash,
+    overlapUntil: until > now ? until : null,
     costToday: spentOn(cost, now),
     costMonth: spentIn(cost, now),
     costTotal: cost.total,

@@ -17,7 +17,7 @@ import { escalation, settingsRefusal, touchRefusal } from "../api-key/confinemen
 import { NamedKey } from "../api-key/named-key.ts";
 import { NamedKeys } from "../api-key/named-keys.ts";
 import { type ApiKeyId, MAIN_API_KEY, MAIN_API_KEY_NAME } from "../ids.ts";
-import { type ApiKeyList, type ApiKeyRow, apiKeyList, rowOf } from "./api-key-list.ts";
+import { type ApiKeyList, type ApiKeyRow, apiKeyList, apiKeyRow } from "./api-key-list.ts";
 import { INVALID_KEY, presentedKey } from "./authenticate.ts";
 import { accountNotFound } from "./charge.ts";
 import { keyMakersOf } from "./evolve-api-keys.ts";
@@ -39,12 +39,6 @@ export interface AddApiKey extends ByKey {
   readonly hash: string;
 }
 
-/** The key that was added, or that an earlier execution of the same command added with a secret that was never shown. */
-export interface AddedApiKey {
-  readonly row: ApiKeyRow;
-  readonly isRepeat: boolean;
-}
-
 /** Input of the command `deleteApiKey`. */
 export interface TouchApiKey extends ByKey {
   readonly apiKey: ApiKeyId;
@@ -53,7 +47,12 @@ export interface TouchApiKey extends ByKey {
 /** Input of the command `changeApiKey`. */
 export interface ChangeApiKey extends TouchApiKey {
   readonly change: ApiKeyChange;
+  /** The list of models that `change` was edited from, which the key must still have; null where it was not edited. */
+  readonly editedFrom: readonly string[] | null;
 }
+
+/** Code of the refusal of a change that was edited from a list of models which the key has no longer. */
+export const API_KEY_CHANGED = "api_key_changed";
 
 /** The key after a change, and its settings before. */
 export interface ChangedApiKey {
@@ -73,7 +72,8 @@ export interface RotateApiKey extends TouchApiKey {
 /** The commands about named keys. */
 export interface ApiKeyCommands {
   readonly apiKeys: { readonly input: NoInput; readonly output: ApiKeyList };
-  readonly addApiKey: { readonly input: AddApiKey; readonly output: AddedApiKey };
+  /** A repeat is answered with the key that the first execution added; its secret was never shown. */
+  readonly addApiKey: { readonly input: AddApiKey; readonly output: { readonly row: ApiKeyRow } };
   readonly changeApiKey: { readonly input: ChangeApiKey; readonly output: ChangedApiKey };
   readonly rotateApiKey: { readonly input: RotateApiKey; readonly output: { readonly row: ApiKeyRow } };
   readonly deleteApiKey: { readonly input: TouchApiKey; readonly output: { readonly row: ApiKeyRow } };
@@ -128,8 +128,8 @@ function addApiKey(state: Account, input: AddApiKey, { now, done }: Turn): Decis
     secrets: [{ hash, by: caller.account, until: null }],
     issuedBy: id,
   };
-  const row = rowOf(new NamedKey(key), now);
-  return { reply: { row, isRepeat: false }, events: [{ type: "api_key_added", id, key }], save: true };
+  const row = apiKeyRow(new NamedKey(key), now);
+  return { reply: { row }, events: [{ type: "api_key_added", id, key }], save: true };
 }
 
 /** Changes a key, all or nothing. Refuses key_not_found and what `addApiKey` refuses of its settings. */
@@ -137,7 +137,10 @@ function changeApiKey(state: Account, input: ChangeApiKey, turn: Turn): Decision
   const touched = touchedKey(state, input, turn.now);
   if ("code" in touched) return { refused: touched };
   const { profile, caller, named } = touched;
-  const { apiKey, change } = input;
+  const { apiKey, change, editedFrom } = input;
+  if (editedFrom !== null && editedFrom.join() !== named.key.allowModels.join()) {
+    return { refused: { code: API_KEY_CHANGED, message: "The key has been changed meanwhile." } };
+  }
   const after: ApiKey = { ...named.key, ...change };
   const refused =
     settingsRefusal(after, isOwner(profile)) ??
@@ -146,7 +149,10 @@ function changeApiKey(state: Account, input: ChangeApiKey, turn: Turn): Decision
     foreignSecretRefusal(profile, named.key, after);
   if (refused !== null) return { refused };
   return {
-    reply: { row: { ...rowOf(named, turn.now), ...change }, before: settingsOf(named.key) },
+    reply: {
+      row: rowAfter(named, turn.now, (keys) => keys.update(apiKey, change)),
+      before: settingsOf(named.key),
+    },
     events: [{ type: "api_key_updated", apiKey, change, by: caller.account }],
     save: true,
   };
@@ -157,10 +163,13 @@ function changeApiKey(state: Account, input: ChangeApiKey, turn: Turn): Decision
  * account or above it. Refuses key_not_found, key_limit_reached, and what `changeApiKey` refuses of the key as it is.
  */
 function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decision<AccountEvent> {
+  const { apiKey, hash, id, overlapMs } = input;
+  const found = state.apiKeys?.findSecret(hash);
+  // The runtime repeats a command whose answer it lost; the secret is the key's already.
+  if (found !== undefined && "named" in found) return { reply: { row: apiKeyRow(found.named, now) } };
   const touched = touchedKey(state, input, now);
   if ("code" in touched) return { refused: touched };
   const { profile, caller, named } = touched;
-  const { apiKey, hash, id, overlapMs } = input;
   const refused = escalation(caller, named.key) ?? tooManyRefusal(state, now, 0);
   if (refused !== null) return { refused };
   const [newest] = named.key.secrets;
@@ -168,7 +177,7 @@ function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decis
   const replaces = named.key.issuedBy === id;
   const rotated = { apiKey, hash, by: caller.account, issuedBy: id, formerUntil, replaces };
   return {
-    reply: { row: { ...rowOf(named, now), hash } },
+    reply: { row: rowAfter(named, now, (keys) => keys.rotate(apiKey, rotated, now)) },
     events: [{ type: "api_key_rotated", ...rotated }],
     save: true,
   };
@@ -180,7 +189,7 @@ function deleteApiKey(state: Account, input: TouchApiKey, { now }: Turn): Decisi
   if ("code" in touched) return { refused: touched };
   const { caller, named } = touched;
   return {
-    reply: { row: rowOf(named, now) },
+    reply: { row: apiKeyRow(named, now) },
     events: [{ type: "api_key_deleted", apiKey: input.apiKey, by: caller.account }],
     save: true,
   };
@@ -200,9 +209,7 @@ function forgetSecrets(
 /** Answers a command that was executed before: its secret was never shown, so the caller rotates the key. */
 function repeated(state: Account, id: string, now: number): Decision<AccountEvent> {
   const named = [...(state.apiKeys?.all() ?? [])].find(({ key }) => key.issuedBy === id);
-  return named === undefined
-    ? { refused: keyNotFound }
-    : { reply: { row: rowOf(named, now), isRepeat: true } };
+  return named === undefined ? { refused: keyNotFound } : { reply: { row: apiKeyRow(named, now) } };
 }
 
 /** A key that the caller may touch, with the caller as it is now. */
@@ -286,6 +293,13 @@ const MAIN_KEY_STAYS: Refusal = {
   code: "field_not_settable",
   message: "The main key is not changed here. POST /x-self rotates it.",
 };
+
+/** Returns the row of a key as an event that is only decided yet will leave it. */
+function rowAfter(named: NamedKey, now: number, apply: (keys: NamedKeys) => void): ApiKeyRow {
+  const keys = NamedKeys.of(NamedKey.thaw(named.freeze()));
+  apply(keys);
+  return apiKeyRow(keys.get(named.key.id)!, now);
+}
 
 const settingsOf = (key: ApiKey): ApiKeySettings => {
   const { id: _, createdAt: __, createdBy: ___, secrets: ____, issuedBy: _____, ...settings } = key;

@@ -196,6 +196,13 @@ export class NamedKeys {
     return { nextId, made, cost, keys: [...this.live.values()].map((one) => one.freeze()), deleted, retired };
   }
 
+  /** Returns the keys of an account that has this one only. */
+  static of(named: NamedKey): NamedKeys {
+    const keys = new NamedKeys();
+    keys.live.set(named.key.id, named);
+    return keys;
+  }
+
   static thaw(frozen: FrozenNamedKeys): NamedKeys {
     const keys = new NamedKeys();
     keys.nextId = frozen.nextId;

@@ -1,0 +1,114 @@
+// Makes the secrets of named API keys: a secret is claimed, the account adds or rotates the key, and the claim
+// is confirmed. The secret is shown once and stored nowhere; what is allowed is decided by the account
+// (actors/account/api-keys.ts), and claims of dead secrets are released by the sweep.
+//
+// crash              state found                             recovery
+// after the claim    an unconfirmed claim                    the sweep releases it; nothing else happened
+// after the command  a key whose secret was not shown, with  the sweep confirms the claim; a repeat of the
+//                    an unconfirmed claim                    command gives the key another secret, which ends
+//                                                            the one that was not shown
+// after the confirm  the same, with a confirmed claim        a repeat of the command, as above
+// answer lost        as after the command                    as after the command
+//
+// Without a repeat the key stays with a secret that is known to no one: its owner rotates or deletes it.
+
+import type { ApiKeyRow } from "../../actors/account/api-key-list.ts";
+import type { AddApiKey, RotateApiKey } from "../../actors/account/api-keys.ts";
+import type { AccountId } from "../../actors/ids.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
+import type { Clock, Random } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
+import { hashKey } from "../gateway/account/identify.ts";
+import type { ActorSystem } from "../runtime/system.ts";
+import type { Store } from "../store/store.ts";
+import { newApiKey } from "./api-key.ts";
+import type { Minted } from "./transfer-credit.ts";
+
+/** What making secrets needs of a node. */
+export interface SecretParts {
+  readonly system: ActorSystem<Protocol>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A key to add. `command` is the same on every repeat. */
+export interface ApiKeyAddition extends Pick<AddApiKey, "settings" | "by" | "byHash"> {
+  readonly command: Minted;
+}
+
+/** A key to rotate. `command` is the same on every repeat. */
+export interface ApiKeyRotation extends Pick<RotateApiKey, "apiKey" | "overlapMs" | "by" | "byHash"> {
+  readonly command: Minted;
+}
+
+/** A key with its new secret in plain text, which is stored nowhere. */
+export interface ApiKeyWithSecret {
+  readonly row: ApiKeyRow;
+  readonly secret: string;
+}
+
+/**
+ * Adds a named key to an account. Throws `RefusedError` (what the command `addApiKey` refuses) or
+ * `UnavailableError`; after the latter the key may exist, and a repeat with the same command replaces its secret.
+ */
+export function addApiKey(
+  parts: SecretParts,
+  account: AccountId,
+  { settings, by, byHash, command }: ApiKeyAddition,
+): Promise<ApiKeyWithSecret> {
+  const { system } = parts;
+  return withSecret(parts, account, async (hash) => {
+    const input = { id: command.id, settings, by, byHash, hash };
+    const added = await system.ask(actorRef.account(account), "addApiKey", input, command);
+    // A repeat is answered with the key of the first attempt, whose secret nobody has seen.
+    if (added.row.hash === hash) return added.row;
+    const rotation = { id: command.id, apiKey: added.row.id, hash, overlapMs: 0, by, byHash };
+    return (await system.ask(actorRef.account(account), "rotateApiKey", rotation)).row;
+  });
+}
+
+/**
+ * Gives a named key another secret; the former one stays valid for `overlapMs`. Throws `RefusedError` (what the
+ * command `rotateApiKey` refuses) or `UnavailableError`; after the latter the key may have been rotated, and a
+ * repeat with the same command replaces the secret that was not shown.
+ */
+export function rotateApiKey(
+  parts: SecretParts,
+  account: AccountId,
+  { apiKey, overlapMs, by, byHash, command }: ApiKeyRotation,
+): Promise<ApiKeyWithSecret> {
+  return withSecret(parts, account, async (hash) => {
+    const rotation = { id: command.id, apiKey, hash, overlapMs, by, byHash };
+    // The id of the request is not that of the command, because a repeat brings another hash.
+    return (await parts.system.ask(actorRef.account(account), "rotateApiKey", rotation)).row;
+  });
+}
+
+/** Makes a secret and claims it for the command that `give` sends. */
+async function withSecret(
+  { store, clock, random }: SecretParts,
+  account: AccountId,
+  give: (hash: string) => Promise<ApiKeyRow>,
+): Promise<ApiKeyWithSecret> {
+  const secret = newApiKey();
+  const hash = hashKey(secret);
+  const claim = `key:${hash}`;
+  const by = random.id();
+  if (!(await store.claim(claim, account, by, clock.wall()))) {
+    throw new Error("a secret of 48 random characters is claimed already");
+  }
+  let row: ApiKeyRow;
+  try {
+    row = await give(hash);
+  } catch (error) {
+    // A refusal is final, so the claim will never be used. After any other error the secret may be the key's.
+    if (error instanceof RefusedError) await store.release(claim, by);
+    throw error;
+  }
+  // If the command took very long, the sweep may have released the claim. The new one is left to the sweep,
+  // because the secret may have ended since.
+  if ((await store.findClaim(claim)) === null) await store.claim(claim, account, by, clock.wall());
+  else await store.confirm(claim, by);
+  return { row, secret };
+}
