@@ -12,9 +12,8 @@ import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import type { NamedKey } from "../api-key/named-key.ts";
 import { type ApiKeyId, MAIN_API_KEY } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import { allows } from "../pattern.ts";
 import type { Tags } from "../tags.ts";
-import { entryRefusal, INVALID_KEY, presentedKey } from "./authenticate.ts";
+import { entryRefusal, INVALID_KEY, keyListRefusal, presentedKey } from "./authenticate.ts";
 import { tooManyAborts } from "./charge.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX, hasEnded, openHold } from "./holds.ts";
 import { idempotencyRefusal } from "./idempotency.ts";
@@ -170,7 +169,7 @@ export function firstBarrier(
   if (refused !== null && !(stale && refused.code === "ip_not_allowed")) return refused;
   if (stale) return { stale: { profile, version: state.version } };
   const barrier =
-    idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? routingRefusal(named, input);
+    idempotencyRefusal(state, open?.id ?? null, input.idempotency, now) ?? listRefusal(named, input);
   if (barrier !== null) return barrier;
   if (open === null) {
     const tooMany = tooManyAborts(state, now) ?? (state.volatile.holds.size < HOLDS_MAX ? null : full());
@@ -186,30 +185,9 @@ export function firstBarrier(
 const runningKey = (state: Account, { apiKey }: Hold): NamedKey | Refusal =>
   state.apiKeys?.get(apiKey) ?? INVALID_KEY;
 
-/** Refusals of routing that come after the path, and those of them that come after the model. */
-const BEHIND_PATH: ReadonlySet<string> = new Set([
-  ...["model_not_allowed", "model_not_found", "level_not_allowed", "model_not_priced"],
-]);
-const BEHIND_MODEL: ReadonlySet<string> = new Set([
-  "model_not_found",
-  "level_not_allowed",
-  "model_not_priced",
-]);
-
-/** Returns routing's refusal or that of the key's own lists, whichever comes first in the order of path, model, level. */
-function routingRefusal(named: NamedKey | null, { routing, path, model }: AdmissionRequest): Refusal | null {
-  if (named === null) return routing;
-  const { name, resources, allowModels } = named.key;
-  if ((routing === null || BEHIND_PATH.has(routing.code)) && !allows(resources, path)) {
-    const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources of the key ${name}.`;
-    return { code: "path_not_allowed", message };
-  }
-  if ((routing === null || BEHIND_MODEL.has(routing.code)) && model !== "" && !allows(allowModels, model)) {
-    const message = `The model ${model} is not among the models allowed to the key ${name}.`;
-    return { code: "model_not_allowed", message };
-  }
-  return routing;
-}
+/** Returns routing's refusal or that of the key's own lists, whichever comes first. */
+const listRefusal = (named: NamedKey | null, input: AdmissionRequest): Refusal | null =>
+  named === null ? input.routing : keyListRefusal(named.key, input);
 
 /** Returns the STALE_PROFILE refusal with the current profile and version in its details. */
 export const staleProfileSignal = ({ profile, version }: Account): Refusal => ({

@@ -6,10 +6,11 @@
 // Which instant counts for an expiry or the end of an overlap is decided here, by the account's own time.
 
 import type { Refusal } from "../../src/base/errors.ts";
-import type { DeletedApiKey, RequiredScope } from "../api-key/api-key.ts";
+import type { CallingKey, DeletedApiKey, RequiredScope } from "../api-key/api-key.ts";
 import { isInScope, scopeMissing } from "../api-key/confinement.ts";
 import type { NamedKey } from "../api-key/named-key.ts";
 import { allowsAddress } from "../ip-allow-list.ts";
+import { allows } from "../pattern.ts";
 import type { Account, Profile } from "./state.ts";
 
 /** The refusal of a key that belongs to no account, or no longer to this one. */
@@ -72,6 +73,39 @@ export function entryRefusal(
   const { name, allowIps, scopes } = named.key;
   if (!allowsAddress(allowIps, ip)) return addressRefusal(ip, `the key ${name}`);
   return isInScope(scopes, scope) ? null : scopeMissing(scope, name);
+}
+
+/** Refusals of routing that come after the path, and those of them that come after the model. */
+const BEHIND_PATH: ReadonlySet<string> = new Set([
+  ...["model_not_allowed", "model_not_found", "level_not_allowed", "model_not_priced"],
+]);
+const BEHIND_MODEL: ReadonlySet<string> = new Set([
+  "model_not_found",
+  "level_not_allowed",
+  "model_not_priced",
+]);
+
+/**
+ * Returns routing's refusal or that of the key's own lists, whichever comes first in the order of path, model, level. `model`
+ * is the mapped name, "" where a path has none.
+ */
+export function keyListRefusal(
+  { name, resources, allowModels }: Pick<CallingKey, "name" | "resources" | "allowModels">,
+  {
+    routing,
+    path,
+    model,
+  }: { readonly routing: Refusal | null; readonly path: string; readonly model: string },
+): Refusal | null {
+  if ((routing === null || BEHIND_PATH.has(routing.code)) && !allows(resources, path)) {
+    const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources of the key ${name}.`;
+    return { code: "path_not_allowed", message };
+  }
+  if ((routing === null || BEHIND_MODEL.has(routing.code)) && model !== "" && !allows(allowModels, model)) {
+    const message = `The model ${model} is not among the models allowed to the key ${name}.`;
+    return { code: "model_not_allowed", message };
+  }
+  return routing;
 }
 
 const DISABLED: Refusal = {

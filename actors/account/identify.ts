@@ -37,7 +37,7 @@ export function identify(state: Account, input: IdentifyCaller, turn: Turn): Dec
 }
 
 /** The main key may do everything that the account may do. */
-const mainKeyScopes = (profile: Profile): readonly Scope[] =>
+export const mainKeyScopes = (profile: Profile): readonly Scope[] =>
   isOwner(profile) ? SCOPES : SCOPES.filter((scope) => scope !== "admin");
 
 /** Returns a key as it calls. */

@@ -85,6 +85,7 @@ const INTERNAL_CODES = [
   "stale_profile",
   "stale_config",
   "key_changed",
+  "api_key_changed",
   "repeat_running",
   "closing_busy",
 ] as const;

@@ -4,6 +4,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
+import { apiKeys } from "./api-keys/api-keys.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
 import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
@@ -81,6 +82,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
   const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(errorHandler(parts, served))
     .use(accounts(parts) as AnyElysia)
+    .use(apiKeys(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)

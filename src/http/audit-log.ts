@@ -2,7 +2,7 @@
 // line is written before the answer of its act leaves. A line that cannot be written never fails an act; the service's own
 // log reports it. Lines hold no secret: callers mask the fields that they add.
 
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, dnaBelow } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -16,6 +16,10 @@ const TARGET_TYPES = {
   add_key: "key",
   update_key: "key",
   delete_key: "key",
+  add_api_key: "api_key",
+  update_api_key: "api_key",
+  rotate_api_key: "api_key",
+  delete_api_key: "api_key",
   rotate_self: "user",
   rotate_root: "user",
   auto_config: "config",
@@ -32,9 +36,11 @@ export type Action = keyof typeof TARGET_TYPES;
 
 /** What an act was done to. */
 export interface AuditTarget {
-  readonly type: "user" | "key" | "config" | "news";
+  readonly type: "user" | "key" | "api_key" | "config" | "news";
   readonly id: number;
-  /** The DNA of an account. Without it only the operator and Root see the line. */
+  /** The account that an API key belongs to. */
+  readonly account?: AccountId;
+  /** The DNA of the account. Without it only the operator and Root see the line. */
   readonly dna?: string;
 }
 
@@ -96,8 +102,7 @@ export function createAuditLog(parts: {
       try {
         if (!always && !(await enabled())) return;
         const id = await nextId();
-        const targetDna =
-          target?.type === "user" && target.dna !== undefined ? `${target.dna}${target.id}.` : undefined;
+        const targetDna = target?.dna === undefined ? undefined : dnaBelow(target.dna, accountOf(target));
         const body = {
           id,
           at: clock.wall(),
@@ -117,6 +122,8 @@ export function createAuditLog(parts: {
     },
   };
 }
+
+const accountOf = ({ account, id }: AuditTarget): AccountId => account ?? (id as AccountId);
 
 /** Opens the entry of an act. Null means an endpoint that writes none. */
 export function openAuditEntry(

@@ -47,7 +47,14 @@ export function applicationParts(given: ApplicationParts): AppParts {
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
     ...{ configs, failedRequests, largeBodies },
-    ...{ maxBodyBytes, trustProxy, limits: settings, seal: vault.seal, movableClock: given.movableClock },
+    ...{
+      maxBodyBytes,
+      trustProxy,
+      adminUrl: settings.adminUrl,
+      limits: settings,
+      seal: vault.seal,
+      movableClock: given.movableClock,
+    },
     metrics: createMetrics(system),
     readiness: createReadiness({ system, store, localReason }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),

@@ -18,6 +18,8 @@ export interface Settings {
   readonly port: number;
   readonly adminHost: string;
   readonly adminPort: number | null;
+  /** Where browsers find the administration; null where it is at the same address as everything else. */
+  readonly adminUrl: string | null;
   readonly storeUrl: string;
   /** URL of NATS, the bus between nodes; null for a single process. */
   readonly natsUrl: string | null;
@@ -106,11 +108,16 @@ export function readSettings(env: Env, terminal: boolean): Settings {
   }
   const adminPort = text("ADMIN_PORT") === null ? null : integer("ADMIN_PORT", 0, 0, 65_535);
 
+  const adminHost = text("ADMIN_HOST") ?? text("HOST") ?? "127.0.0.1";
+  const adminUrl =
+    text("ADMIN_URL") ?? `http://${adminHost.includes(":") ? `[${adminHost}]` : adminHost}:${adminPort}`;
+
   return {
     host: text("HOST") ?? "127.0.0.1",
     port: integer("PORT", 8080, 0, 65_535),
-    adminHost: text("ADMIN_HOST") ?? text("HOST") ?? "127.0.0.1",
+    adminHost,
     adminPort,
+    adminUrl: adminPort === null ? null : checkedWebUrl("ADMIN_URL", adminUrl),
     storeUrl,
     natsUrl,
     nodeName: checkedNodeName(text("NODE_NAME")),

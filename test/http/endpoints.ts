@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly as: "root" | "owner" | "user" | null;
   /** A body that works; absent: the endpoint reads none. */
   readonly body?: () => Record<string, unknown>;
+  /** The body may be left out, and so may all of its fields. */
+  readonly isOptional?: true;
   /** A form that works, where the endpoint takes no JSON. */
   readonly form?: () => FormData;
   readonly fields?: Readonly<Record<string, Kind>>;
@@ -65,6 +67,13 @@ const CONFIGURATION: Endpoint = {
     "text or boolean": "EMAIL_TLS",
   }),
 };
+
+const API_KEY = fieldsOf({
+  text: "Name AllowModels AllowIPs Resources ExpiresAt Tags",
+  names: "Scopes",
+  number: "HardLimit DailyLimit",
+  integer: "RPM TPM",
+});
 
 const NEWS = {
   as: "owner",
@@ -112,6 +121,7 @@ export async function hostOf(bench: Bench, given: Parameters<Bench["owner"]>[0] 
   const owner = await bench.owner(given);
   await bench.subaccount(owner);
   await bench.level(owner, 1, 1, { Config: { api_style: "messages" } });
+  await bench.call(owner.key, "POST", "/dashboard/keys", { Name: `spare-${fresh()}` });
   return owner;
 }
 
@@ -338,6 +348,31 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /dashboard/x-user-news": { path: "/dashboard/x-user-news", as: "user", query: [] },
   "GET /dashboard/logs": { path: "/dashboard/logs", as: "user", query: LOG_QUERY },
   "GET /dashboard/x-user-logs": { path: "/dashboard/x-user-logs", as: "user", query: LOG_QUERY },
+  "GET /dashboard/keys": { path: "/dashboard/keys", as: "owner", query: ["user", "page", "size"] },
+  "POST /dashboard/keys": {
+    path: "/dashboard/keys",
+    as: "owner",
+    query: ["user"],
+    body: () => ({ Name: `good-${fresh()}` }),
+    fields: API_KEY,
+  },
+  // Named key 1 of the Owner: see hostOf.
+  "PUT /dashboard/keys/:id": {
+    path: "/dashboard/keys/1",
+    as: "owner",
+    query: ["user"],
+    body: () => ({ RPM: 5 }),
+    fields: { ...API_KEY, Status: "boolean" },
+  },
+  "POST /dashboard/keys/:id/rotate": {
+    path: "/dashboard/keys/1/rotate",
+    as: "owner",
+    query: ["user"],
+    body: () => ({ OverlapSeconds: 5 }),
+    fields: fieldsOf({ integer: "OverlapSeconds" }),
+    isOptional: true,
+  },
+  "DELETE /dashboard/keys/:id": { path: "/dashboard/keys/1", as: "owner", query: ["user"] },
   "GET /x-gkey": { path: "/x-gkey", as: "user", query: [] },
   "POST /x-self": {
     path: "/x-self",

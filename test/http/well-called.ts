@@ -1,7 +1,7 @@
 // One good call of an endpoint, of the table's making, that leaves account and key 1 and everybody's API key as they were:
 // what is deleted or rotated is made for it.
 
-import { type Account, type Bench, MODEL, type Owner } from "../e2e/harness.ts";
+import { type Account, type Bench, fresh, MODEL, type Owner } from "../e2e/harness.ts";
 import { ENDPOINTS, methodOf } from "./endpoints.ts";
 
 export interface Household {
@@ -29,6 +29,10 @@ const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial
   "GET /v1/responses/:id/input_items": async (house) => ({
     path: `/v1/responses/${await response(house)}/input_items`,
   }),
+  "DELETE /dashboard/keys/:id": async ({ bench, owner }) => {
+    const { body } = await bench.call(owner.key, "POST", "/dashboard/keys", { Name: `spare-${fresh()}` });
+    return { path: `/dashboard/keys/${body.key.id}` };
+  },
   "POST /x-self": async (house) => ({ key: (await spare(house)).key }),
   "POST /x-root": async (house) => ({
     body: { ...ENDPOINTS["POST /x-root"]!.body!(), name: (await spare(house)).name },

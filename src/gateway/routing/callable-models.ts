@@ -1,8 +1,10 @@
 // Which models an account can call now: every name that can be requested is routed, and listed if the result
 // has a price and an enabled key, at its own Level or at a failover candidate.
 
+import type { CallingKey } from "../../../actors/api-key/api-key.ts";
 import { findModel, MODELS, type ModelEntry } from "../../../actors/catalog/catalog.ts";
 import type { AccountId } from "../../../actors/ids.ts";
+import { allows } from "../../../actors/pattern.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { MODEL_RULE } from "../../dialect/validation.ts";
@@ -25,6 +27,10 @@ export interface CallableModel {
   readonly multipliers: Multipliers;
 }
 
+/** The lists of the key that asks, which narrow those of its account; empty ones allow everything. */
+type KeyLists = Pick<CallingKey, "allowModels" | "resources">;
+const NO_LISTS: KeyLists = { allowModels: [], resources: [] };
+
 /** The services that the list needs. */
 export interface CallableParts {
   readonly configs: ConfigCache;
@@ -44,13 +50,17 @@ const PLACES = GATEWAY_ENDPOINTS.filter(({ meter }) => !meter.free);
  * Returns the models that an account can call, sorted by name. Yields to the event loop every `BUSY_MS`.
  * Throws `RefusedError` when the account does not exist.
  */
-export async function callableModels(parts: CallableParts, account: AccountId): Promise<CallableModel[]> {
+export async function callableModels(
+  parts: CallableParts,
+  account: AccountId,
+  lists: KeyLists = NO_LISTS,
+): Promise<CallableModel[]> {
   const { configs, clock } = parts;
   const accountContext = await configs.accountContext(account);
   const found: CallableModel[] = [];
   const turn = turnsOf(clock);
   for (const name of namesFor(accountContext)) {
-    const model = await callable(parts, accountContext, name, turn);
+    const model = await callable(parts, accountContext, name, lists, turn);
     if (model !== null) found.push(model);
   }
   return found;
@@ -77,8 +87,9 @@ export async function callableModel(
   parts: Omit<CallableParts, "clock">,
   account: AccountId,
   name: string,
+  lists: KeyLists = NO_LISTS,
 ): Promise<CallableModel | null> {
-  return callable(parts, await parts.configs.accountContext(account), name, () => null);
+  return callable(parts, await parts.configs.accountContext(account), name, lists, () => null);
 }
 
 /** A refusal other than for the path or the price is the same at every endpoint, so it ends the search. */
@@ -86,6 +97,7 @@ async function callable(
   { configs, upstream }: Omit<CallableParts, "clock">,
   accountContext: AccountContext,
   name: string,
+  lists: KeyLists,
   turn: Turn,
 ): Promise<CallableModel | null> {
   // Mappers and prices may contain names that no request can have.
@@ -93,7 +105,7 @@ async function callable(
   const unpriced = new Set<MeterKind["groups"]>();
   for (const endpoint of PLACES) {
     const { groups } = endpoint.meter;
-    if (unpriced.has(groups)) continue;
+    if (unpriced.has(groups) || !allows(lists.resources, endpoint.path)) continue;
     const route = await routeOf(configs, accountContext, endpoint, name);
     await turn();
     if (!route.ok) {
@@ -102,6 +114,7 @@ async function callable(
       else if (code !== "path_not_allowed") return null;
       continue;
     }
+    if (!allows(lists.allowModels, route.model)) return null;
     const serves = keySupportFor(endpoint, upstream);
     const served =
       isServed(route, serves) ||

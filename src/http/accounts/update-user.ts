@@ -12,6 +12,7 @@
 //                                        move done, and does the rest
 
 import { STALE_PROFILE } from "../../../actors/account/admit.ts";
+import type { ApiKeyList } from "../../../actors/account/api-key-list.ts";
 import { inheritanceRefusal } from "../../../actors/account/profile.ts";
 import { isRoot, type Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
@@ -32,16 +33,12 @@ import { givenFields, isShared, type ProfileBasis, profileChange } from "./user-
 import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
 /** Changes an account. Returns the given fields as they now are. Source: specification, `PUT /x-users/{identifier}`. */
-export async function updateUser(
-  parts: UsersParts,
-  { caller, audit, command }: ManagementCall,
-  identifier: string,
-  body: Change,
-) {
+export async function updateUser(parts: UsersParts, call: ManagementCall, identifier: string, body: Change) {
   const fields = givenFields(body);
   if (fields.length === 0) {
     throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
   }
+  const { caller, audit, command } = call;
   const { record, relationship } = await findAccount(parts, caller, identifier, "update");
   const { profile } = record;
   audit.setTarget({ type: "user", id: profile.id, dna: profile.dna });
@@ -50,7 +47,7 @@ export async function updateUser(
 
   await checkChange(parts, profile, body);
   const before = await shapeOf(parts, record);
-  const order = { parts, caller, profile, body, command };
+  const order = { parts, call, caller, profile, body, command };
   await moveCredit(order);
   await moveBelow(order);
   await changeProfile(order);
@@ -109,6 +106,7 @@ async function unfitBelow(
 
 interface Order {
   readonly parts: UsersParts;
+  readonly call: ManagementCall;
   readonly caller: ManagementCaller;
   /** As it was found. */
   readonly profile: Profile;
@@ -138,15 +136,41 @@ async function moveCredit({ parts, caller, profile, body, command }: Order): Pro
   }
 }
 
-async function moveBelow({ parts, caller, profile, body, command }: Order): Promise<void> {
+async function moveBelow({ parts, call, profile, body }: Order): Promise<void> {
   if (body.ParentID === undefined) return;
+  const { caller, command } = call;
   const { id, bornAt } = command;
   const parent = body.ParentID as AccountId;
   const { ModelMapper: _, ModelLimits: __, ...alone } = body;
   const { rates, resources } = profileChange(alone, { profile, above: null });
   const brings = { ...(rates === undefined ? {} : { rates }), ...(resources && { resources }) };
   const order = { id: `${id}:move`, bornAt, account: profile.id, parent, dna: body.DNA ?? null, brings };
+  const before = await parts.system.ask(actorRef.account(profile.id), "apiKeys", {});
   await moveAccount(parts, { ...order, by: caller.profile.id });
+  await logDisabledKeys(parts, call, profile.id, before);
+}
+
+/** The move has disabled the keys of accounts that are not above this one any more; each has its line in the log. */
+async function logDisabledKeys(
+  { system, auditLog }: UsersParts,
+  { caller, clientIp }: ManagementCall,
+  account: AccountId,
+  before: ApiKeyList,
+): Promise<void> {
+  const wasEnabled = new Set(before.keys.filter(({ status }) => status).map(({ id }) => id));
+  if (wasEnabled.size === 0) return;
+  const [{ keys }, { profile }] = await Promise.all([
+    system.ask(actorRef.account(account), "apiKeys", {}),
+    system.ask(actorRef.account(account), "read", {}),
+  ]);
+  for (const { id, name, createdBy, status } of keys) {
+    if (status || !wasEnabled.has(id)) continue;
+    await auditLog.write({
+      ...{ action: "update_api_key", operator: caller.profile.id, ip: clientIp(), status: "success" },
+      subject: { type: "api_key", id, account, dna: profile.dna },
+      details: `name: ${JSON.stringify(name)}; status: true → false; the account was moved away from who made the key or saw its secret (made by ${createdBy})`,
+    });
+  }
 }
 
 /** Changes the profile as it now is, so that a concurrent change of other fields stays. */

@@ -51,7 +51,7 @@ export const bills = (parts: BillsParts) =>
         description:
           "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
         answerContent: { "text/csv": CsvSchema },
-        errors: ["missing_parameter", "insufficient_balance"],
+        errors: ["missing_parameter", "insufficient_balance", "hard_limit_reached", "daily_limit_reached"],
       }),
     })
     .get(

@@ -10,6 +10,7 @@ import { RefusedError } from "../../base/errors.ts";
 import { hashKey } from "../../gateway/account/identify.ts";
 import type { Store } from "../../store/store.ts";
 import { findAccount } from "../accounts/account-lookup.ts";
+import { publicKey } from "../api-keys/key-shape.ts";
 import type { AuditEntry } from "../audit-log.ts";
 import { type ManagementCaller, type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
@@ -113,7 +114,7 @@ async function rotated<A extends "rotate_self" | "rotate_root">(
   const keyHash = hashKey(key);
   // A client may have tried the chosen key before any account had it, and the miss is cached.
   parts.identify.forget(keyHash);
-  audit.addChanges({ Name: name, public_key: `pk-${keyHash.slice(0, 16)}` });
+  audit.addChanges({ Name: name, public_key: publicKey(keyHash) });
   return {
     success: true as const,
     message: "The key is replaced and the old one is dead. The new one is shown only this once.",

@@ -31,6 +31,8 @@ import {
 /** What the dashboard needs. */
 export interface DashboardParts extends ManagementParts, CallableParts, ExplainParts {
   readonly configs: ConfigCache;
+  /** Where the administration is served; null where it is at the same address. */
+  readonly adminUrl: string | null;
 }
 
 const READS = { role: "any", scope: "read", audit: null } as const;
@@ -43,9 +45,15 @@ export const dashboard = (parts: DashboardParts) =>
       "/dashboard/status",
       async ({ call: { caller } }) => {
         const { config } = await parts.configs.accountContext(caller.profile.id);
-        return statusShape(caller, toUsd(config.config.userApiBalance));
+        return statusShape(caller, toUsd(config.config.userApiBalance), parts.adminUrl);
       },
-      { access: READS, query: NoQuerySchema, response: StatusSchema, detail: STATUS_DETAIL },
+      {
+        // A console asks what the key may do before it asks for anything else.
+        access: { ...READS, scope: "none" },
+        query: NoQuerySchema,
+        response: StatusSchema,
+        detail: STATUS_DETAIL,
+      },
     )
     .get("/dashboard/x-user-status", ({ call }) => shortStatusShape(call.caller), {
       access: READS,
@@ -163,6 +171,7 @@ const STATUS_DETAIL = operation({
     user_api_balance: 0,
     manage: true,
     admin: false,
+    scopes: ["invoke", "read", "manage"],
   },
 });
 

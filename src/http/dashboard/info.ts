@@ -6,13 +6,18 @@ import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charg
 import { plus, toUsd } from "../../../actors/money.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
 import { manages } from "../accounts/permissions.ts";
+import { publicKey } from "../api-keys/key-shape.ts";
 import type { ManagementCaller } from "../management.ts";
 import type { InfoSchema, LiveSchema, StatusSchema } from "./schemas.ts";
 
-/** Returns the status of the caller. `userApiBalance`: US dollars that the gateway asks for. */
+/**
+ * Returns the status of the caller. `userApiBalance`: US dollars that the gateway asks for. `adminUrl`: where the
+ * administration is served, where that is another address.
+ */
 export const statusShape = (
-  { profile, keyHash, balance, isOwner }: ManagementCaller,
+  { profile, key, balance, isOwner }: ManagementCaller,
   userApiBalance: number,
+  adminUrl: string | null,
 ): Static<typeof StatusSchema> => ({
   object: "user_status",
   id: profile.id,
@@ -20,11 +25,13 @@ export const statusShape = (
   name: profile.name,
   email: profile.email,
   alias: profile.alias,
-  public_key: `pk-${keyHash.slice(0, 16)}`,
+  public_key: publicKey(profile.keyHash),
   balance: toUsd(balance),
   user_api_balance: userApiBalance,
-  manage: manages(profile),
-  admin: isOwner,
+  manage: manages(profile) && key.scopes.includes("manage"),
+  admin: isOwner && key.scopes.includes("admin"),
+  scopes: key.scopes,
+  ...(adminUrl === null ? {} : { admin_url: adminUrl }),
 });
 
 /** Returns the short form of the status. */

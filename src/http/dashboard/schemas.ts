@@ -1,6 +1,7 @@
 // Queries and answers of the dashboard: what an account sees of itself, and what its ancestors see of it.
 
 import { Type } from "@sinclair/typebox";
+import { SCOPES } from "../../../actors/api-key/api-key.ts";
 import { PriceSchema, RefusalSchema } from "../gateway/schemas.ts";
 import {
   answerOf,
@@ -37,6 +38,8 @@ export const StatusSchema = answerOf(
     user_api_balance: Type.Number({ description: "the gateway asks for more than this" }),
     manage: Type.Boolean({ description: "may open the management console" }),
     admin: Type.Boolean({ description: "may open the administration console" }),
+    scopes: list(oneOf(...SCOPES), { description: "those of the key that asks" }),
+    admin_url: maybe(Type.String({ description: "where the administration is served, if it is elsewhere" })),
   }),
 );
 
@@ -124,6 +127,10 @@ const LogLine = namedSchema(
       "add_key",
       "update_key",
       "delete_key",
+      "add_api_key",
+      "update_api_key",
+      "rotate_api_key",
+      "delete_api_key",
       "rotate_self",
       "rotate_root",
       "move_clock",
@@ -136,7 +143,7 @@ const LogLine = namedSchema(
     ),
     operator_id: int,
     target_id: orNull(int),
-    target_type: oneOf("user", "key", "config", "news"),
+    target_type: oneOf("user", "key", "api_key", "config", "news"),
     details: Type.String({ description: "what changed, before and after; secrets masked" }),
     ip_address: string,
     created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$", description: "UTC" }),

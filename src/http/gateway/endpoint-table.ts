@@ -34,6 +34,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   "account_disabled",
   "account_suspended",
   "ip_not_allowed",
+  "scope_missing",
   "path_not_allowed",
   "rpm_exceeded",
   "rph_exceeded",

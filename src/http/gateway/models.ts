@@ -2,7 +2,8 @@
 
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AccountId } from "../../../actors/ids.ts";
+import { keyListRefusal } from "../../../actors/account/authenticate.ts";
+import type { CallingKey } from "../../../actors/api-key/api-key.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import {
@@ -36,9 +37,8 @@ export const models = (parts: ModelsParts) =>
     .get(
       "/v1/models",
       async ({ call: { caller, request }, query }) => {
-        const { id } = caller.profile;
-        await assertPathOpen(parts.configs, id, "/v1/models");
-        const callable = await callableModels(parts, id);
+        await assertPathOpen(parts.configs, caller.key, "/v1/models");
+        const callable = await callableModels(parts, caller.profile.id, caller.key);
         return isMessagesStyle(request) ? messagesList(callable, query) : chatList(callable);
       },
       {
@@ -59,8 +59,8 @@ export const models = (parts: ModelsParts) =>
       "/v1/models/*",
       async ({ call: { caller, request }, params }) => {
         const name = decoded(params["*"]);
-        await assertPathOpen(parts.configs, caller.profile.id, `/v1/models/${name}`);
-        const model = await modelNamed(parts, caller.profile.id, name);
+        await assertPathOpen(parts.configs, caller.key, `/v1/models/${name}`);
+        const model = await modelNamed(parts, caller.key, name);
         return isMessagesStyle(request) ? messagesEntry(model) : chatEntry(model);
       },
       {
@@ -81,8 +81,10 @@ export const models = (parts: ModelsParts) =>
 /** Whether the client is an SDK of the messages style. */
 const isMessagesStyle = (request: Request): boolean => request.headers.has("anthropic-version");
 
-async function assertPathOpen(configs: ConfigCache, account: AccountId, path: string): Promise<void> {
-  const closed = pathClosed(await configs.accountContext(account), path);
+async function assertPathOpen(configs: ConfigCache, key: CallingKey, path: string): Promise<void> {
+  const closed =
+    pathClosed(await configs.accountContext(key.account), path) ??
+    keyListRefusal(key, { path, model: "", routing: null });
   if (closed !== null) throw new RefusedError(closed);
 }
 
@@ -95,10 +97,10 @@ function decoded(name: string): string {
   }
 }
 
-async function modelNamed(parts: ModelsParts, account: AccountId, name: string): Promise<CallableModel> {
-  const found = await callableModel(parts, account, name);
+async function modelNamed(parts: ModelsParts, key: CallingKey, name: string): Promise<CallableModel> {
+  const found = await callableModel(parts, key.account, name, key);
   if (found !== null) return found;
-  const message = `The model ${name.slice(0, 256).toWellFormed()} cannot be called by this account. GET /v1/models lists those that can.`;
+  const message = `The model ${name.slice(0, 256).toWellFormed()} cannot be called with this key. GET /v1/models lists those that can.`;
   throw new RefusedError({ code: "model_not_found", message });
 }
 

@@ -77,7 +77,7 @@ function completeOperation(schemas: SchemaWriter, generated: Json, route: Docume
     tags,
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...descriptionOf(description, route),
     security: alsoXApiKey ? [...security, { xApiKey: [] }] : security,
     parameters: parametersOf(schemas, (generated.parameters ?? []) as readonly Json[], route),
     ...requestBodyOf(schemas, route),
@@ -100,6 +100,23 @@ function completeOperation(schemas: SchemaWriter, generated: Json, route: Docume
     },
   };
 }
+
+/** Adds what the API key needs to what the author of an endpoint states. */
+function descriptionOf(stated: unknown, { hooks, path }: DocumentedRoute): Json {
+  const { security = [], "x-access": access } = hooks.detail ?? {};
+  const scope = access?.scope ?? (security.length > 0 && isGatewayPath(path) ? "invoke" : "none");
+  const needs = scope === "none" ? [] : [SCOPE_NOTES[scope]];
+  const paragraphs = [...(typeof stated === "string" ? [stated] : []), ...needs];
+  return paragraphs.length === 0 ? {} : { description: paragraphs.join("\n\n") };
+}
+
+const SCOPE_NOTES = {
+  invoke: "The API key needs the scope `invoke`.",
+  read: "The API key needs the scope `read`.",
+  manage: "The API key needs the scope `manage`.",
+  admin: "The API key needs the scope `admin`.",
+  main_key: "Only for the main key of an account.",
+} as const;
 
 const REQUEST_ID = { $ref: "#/components/headers/x-request-id" };
 

@@ -29,7 +29,7 @@ export function errorResponses({ method, path, hooks }: Route): Record<string, J
 }
 
 /** Returns the codes that follow from who may call an endpoint and from what it reads. */
-function accessCodes({ role }: Access, { method, path, hooks: { body, query } }: Route): ErrorCode[] {
+function accessCodes({ role, scope }: Access, { method, path, hooks: { body, query } }: Route): ErrorCode[] {
   const isRead = method === "GET" && !isGatewayPath(path);
   return [
     ...(body === undefined
@@ -43,6 +43,7 @@ function accessCodes({ role }: Access, { method, path, hooks: { body, query } }:
     ...(["missing_api_key", "invalid_api_key", "account_disabled"] as const),
     ...(isRead ? [] : (["account_suspended"] as const)),
     "ip_not_allowed",
+    ...(scope === "none" ? [] : (["scope_missing"] as const)),
     ...(role === "owner" ? (["not_owner"] as const) : []),
     ...(role === "root" ? (["not_root"] as const) : []),
     "rpm_exceeded",

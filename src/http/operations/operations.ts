@@ -120,7 +120,7 @@ const metrics = (parts: OperationsParts) =>
         answerContent: text("one line per time series"),
         errors: [
           ...(["missing_api_key", "invalid_api_key", "account_disabled", "ip_not_allowed"] as const),
-          ...(["not_root", "internal_error", "service_unavailable"] as const),
+          ...(["scope_missing", "not_root", "internal_error", "service_unavailable"] as const),
         ],
       }),
     },

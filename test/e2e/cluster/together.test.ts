@@ -60,6 +60,74 @@ async function owned(
 const chat = (node: ClusterNode, key: string, said = "[[output=3]]", headers: Record<string, string> = {}) =>
   node.call(key, "POST", "/v1/chat/completions", { ...asking(said), max_tokens: 50 }, { headers });
 
+describe("a named API key", () => {
+  const keysOf = (on: Cluster, user: Account, method: string, path: string, body?: object) =>
+    on.call(user.key, method, `/dashboard/keys${path}`, body);
+  /** What each node answers to a chat with a key. */
+  const everyNode = async (on: Cluster, key: string) =>
+    (await Promise.all(on.nodes.map((node) => chat(node, key)))).map(({ status, body }) =>
+      status === 200 ? 200 : body.error.code,
+    );
+
+  together(
+    "that is rotated, narrowed, disabled, enabled or deleted is so on every node with the answer",
+    async (on) => {
+      const { user } = await owned(on);
+      const { key, secret } = (await keysOf(on, user, "POST", "", { Name: `key-${fresh()}` })).body;
+      expect(await everyNode(on, secret)).toEqual([200, 200, 200]);
+      const second = (await keysOf(on, user, "POST", `/${key.id}/rotate`, { OverlapSeconds: 600 })).body
+        .secret;
+      for (const one of [secret, second]) expect(await everyNode(on, one)).toEqual([200, 200, 200]);
+      const third = (await keysOf(on, user, "POST", `/${key.id}/rotate`)).body.secret;
+      const dead = "invalid_api_key";
+      for (const one of [secret, second]) expect(await everyNode(on, one)).toEqual([dead, dead, dead]);
+      const steps: [object, unknown][] = [
+        [{ AllowModels: "another" }, "model_not_allowed"],
+        [{ AllowModels: "*", Resources: "/v1/embeddings" }, "path_not_allowed"],
+        [{ Resources: "", Scopes: ["read"] }, "scope_missing"],
+        [{ Scopes: ["invoke"], Status: false }, dead],
+        [{ Status: true }, 200],
+      ];
+      for (const [change, outcome] of steps) {
+        expect((await keysOf(on, user, "PUT", `/${key.id}`, change)).status).toBe(200);
+        expect(await everyNode(on, third)).toEqual([outcome, outcome, outcome]);
+      }
+      expect((await keysOf(on, user, "DELETE", `/${key.id}`)).status).toBe(200);
+      expect(await everyNode(on, third)).toEqual([dead, dead, dead]);
+    },
+  );
+
+  together("keeps its cap over all nodes together", async (on) => {
+    const { user } = await owned(on);
+    const cap = { Name: `key-${fresh()}`, RPM: 7 };
+    const { secret } = (await keysOf(on, user, "POST", "", cap)).body;
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => chat(on.nodes[i % 3]!, secret)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect(answers.filter(({ body }) => body?.error?.code === "rpm_exceeded")).toHaveLength(23);
+  });
+
+  together("of a former ancestor is dead on every node once the account has moved", async (on) => {
+    const middle = await on.subaccount(owner, { CreditGranted: 20 });
+    const other = await on.subaccount(owner, {});
+    const team = await on.subaccount(middle, { CreditGranted: 5 });
+    const make = (key: string) =>
+      on.call(key, "POST", `/dashboard/keys${key === team.key ? "" : `?user=${team.id}`}`, {
+        Name: `key-${fresh()}`,
+      });
+    const [own, foreign] = [(await make(team.key)).body.secret, (await make(middle.key)).body.secret];
+    for (const one of [own, foreign]) expect(await everyNode(on, one)).toEqual([200, 200, 200]);
+    expect((await on.call(ROOT_KEY, "PUT", `/x-users/${team.id}`, { ParentID: other.id })).status).toBe(200);
+    expect(await everyNode(on, own)).toEqual([200, 200, 200]);
+    expect(await everyNode(on, foreign)).toEqual(["invalid_api_key", "invalid_api_key", "invalid_api_key"]);
+    const late = await Promise.all(
+      on.nodes.map((node) =>
+        node.call(middle.key, "POST", `/dashboard/keys?user=${team.id}`, { Name: `key-${fresh()}` }),
+      ),
+    );
+    expect(late.map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+});
+
 describe("a request", () => {
   together("is served by every node, wherever its account lives, and booked once", async (on) => {
     const { user } = await owned(on);

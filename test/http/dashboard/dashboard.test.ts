@@ -19,7 +19,13 @@ describe("status", () => {
     expect(body).toEqual({
       ...{ object: "user_status", id: user.id, dna: `.1.${owner.id}.`, name: user.name },
       ...{ email: "user@b.example", alias: "The User", public_key: `pk-${hash.slice(0, 16)}` },
-      ...{ balance: 10, user_api_balance: 0, manage: true, admin: false },
+      ...{
+        balance: 10,
+        scopes: ["invoke", "read", "manage"],
+        user_api_balance: 0,
+        manage: true,
+        admin: false,
+      },
     });
   });
 
