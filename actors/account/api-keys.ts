@@ -39,6 +39,11 @@ export interface AddApiKey extends ByKey {
   readonly hash: string;
 }
 
+/** The key that was added. Its hash is another one when an earlier execution of the same command added it. */
+export interface AddedApiKey {
+  readonly row: ApiKeyRow;
+}
+
 /** Input of the command `deleteApiKey`. */
 export interface TouchApiKey extends ByKey {
   readonly apiKey: ApiKeyId;
@@ -67,6 +72,8 @@ export interface RotateApiKey extends TouchApiKey {
   readonly hash: string;
   /** Milliseconds for which the former secret stays valid. */
   readonly overlapMs: number;
+  /** The key is rotated only if its newest secret was made by the same command, else refused as `key_not_found`. */
+  readonly replacesOwnOnly?: true;
 }
 
 /** The commands about named keys. */
@@ -163,13 +170,14 @@ function changeApiKey(state: Account, input: ChangeApiKey, turn: Turn): Decision
  * account or above it. Refuses key_not_found, key_limit_reached, and what `changeApiKey` refuses of the key as it is.
  */
 function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decision<AccountEvent> {
-  const { apiKey, hash, id, overlapMs } = input;
+  const { apiKey, hash, id, overlapMs, replacesOwnOnly } = input;
   const found = state.apiKeys?.findSecret(hash);
   // The runtime repeats a command whose answer it lost; the secret is the key's already.
   if (found !== undefined && "named" in found) return { reply: { row: apiKeyRow(found.named, now) } };
   const touched = touchedKey(state, input, now);
   if ("code" in touched) return { refused: touched };
   const { profile, caller, named } = touched;
+  if (replacesOwnOnly && named.key.issuedBy !== id) return { refused: keyNotFound };
   const refused = escalation(caller, named.key) ?? tooManyRefusal(state, now, 0);
   if (refused !== null) return { refused };
   const [newest] = named.key.secrets;

@@ -1,6 +1,7 @@
 // Makes the secrets of named API keys: a secret is claimed, the account adds or rotates the key, and the claim
 // is confirmed. The secret is shown once and stored nowhere; what is allowed is decided by the account
-// (actors/account/api-keys.ts), and claims of dead secrets are released by the sweep.
+// (actors/account/api-keys.ts). Claims of dead secrets are released before the account forgets them, so that no
+// claim is left behind.
 //
 // crash              state found                             recovery
 // after the claim    an unconfirmed claim                    the sweep releases it; nothing else happened
@@ -60,10 +61,11 @@ export function addApiKey(
   const { system } = parts;
   return withSecret(parts, account, async (hash) => {
     const input = { id: command.id, settings, by, byHash, hash };
-    const added = await system.ask(actorRef.account(account), "addApiKey", input, command);
-    // A repeat is answered with the key of the first attempt, whose secret nobody has seen.
-    if (added.row.hash === hash) return added.row;
-    const rotation = { id: command.id, apiKey: added.row.id, hash, overlapMs: 0, by, byHash };
+    const { row } = await system.ask(actorRef.account(account), "addApiKey", input, command);
+    if (row.hash === hash) return row;
+    // An earlier execution added the key with a secret that was never shown. The key may have been rotated since.
+    const own = { id: command.id, overlapMs: 0, replacesOwnOnly: true } as const;
+    const rotation = { ...own, apiKey: row.id, hash, by, byHash };
     return (await system.ask(actorRef.account(account), "rotateApiKey", rotation)).row;
   });
 }
@@ -111,4 +113,31 @@ async function withSecret(
   if ((await store.findClaim(claim)) === null) await store.claim(claim, account, by, clock.wall());
   else await store.confirm(claim, by);
   return { row, secret };
+}
+
+/** Releases the claims of an account's dead secrets, and has the account forget them. Idempotent. */
+export async function forgetDeadSecrets(
+  { system, store }: Pick<SecretParts, "system" | "store">,
+  account: AccountId,
+  hashes: readonly string[],
+): Promise<void> {
+  if (hashes.length === 0) return;
+  await releaseOwnClaims(
+    store,
+    account,
+    hashes.map((hash) => `key:${hash}`),
+  );
+  await system.ask(actorRef.account(account), "forgetSecrets", { hashes });
+}
+
+/** Releases those of the claims that name this account; another one may have made such a claim since. */
+export async function releaseOwnClaims(
+  store: Store,
+  account: AccountId,
+  claims: readonly string[],
+): Promise<void> {
+  for (const key of claims) {
+    const claim = await store.findClaim(key);
+    if (claim?.account === account) await store.release(claim.key, claim.by);
+  }
 }
