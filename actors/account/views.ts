@@ -143,10 +143,14 @@ function accountDocument(state: Account, profile: Profile): Document {
   };
 }
 
-/** Returns when the sweep has to look at the account: the expiry of credit, or the end of a secret. */
-function dueAt({ credit, apiKeys }: Account): number | null {
-  const expiry = nextExpiry(credit);
-  const death = apiKeys?.nextDeathAt ?? null;
+/**
+ * Returns when the sweep has to look at the account: the expiry of credit, or the end of a secret. The claims of an emptied
+ * account's secrets are released by its deletion, and it has nothing left that could expire.
+ */
+function dueAt(state: Account): number | null {
+  const expiry = nextExpiry(state.credit);
+  const isEmptied = stageOf(state) === "emptied" || stageOf(state) === "closed";
+  const death = isEmptied ? null : (state.apiKeys?.nextDeathAt ?? null);
   return expiry === null || death === null ? (expiry ?? death) : Math.min(expiry, death);
 }
 

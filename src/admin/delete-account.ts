@@ -33,6 +33,7 @@ import { actorName, refOf } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { parseAccountRow, type StoredAccount } from "./account-rows.ts";
+import { releaseOwnClaims } from "./api-keys.ts";
 import { refundsOverfull } from "./refund-capacity.ts";
 import type { Minted } from "./transfer-credit.ts";
 
@@ -204,16 +205,14 @@ async function emptied(parts: DeletionParts, account: AccountId): Promise<boolea
 }
 
 /** Frees name and keys for other accounts. A claim that another account has made in the meantime stays. */
-async function releaseClaims(
+function releaseClaims(
   store: Store,
   account: AccountId,
-  { name, keyHash, formerKeyHash }: UnfinishedWork,
-) {
-  const former = formerKeyHash === null ? [] : [`key:${formerKeyHash}`];
-  for (const key of [nameClaim(name), `key:${keyHash}`, ...former]) {
-    const claim = await store.findClaim(key);
-    if (claim?.account === account) await store.release(claim.key, claim.by);
-  }
+  { name, keyHash, formerKeyHash, secretHashes }: UnfinishedWork,
+): Promise<void> {
+  const former = formerKeyHash === null ? [] : [formerKeyHash];
+  const keys = [keyHash, ...former, ...secretHashes].map((hash) => `key:${hash}`);
+  return releaseOwnClaims(store, account, [nameClaim(name), ...keys]);
 }
 
 /** Interrupted deletions that one sweep continues. */

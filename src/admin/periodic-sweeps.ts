@@ -1,4 +1,4 @@
-// Periodic work: expiry of credit on idle accounts, unconfirmed claims, interrupted deletions, and the
+// Periodic work: expiry of credit and of secrets on idle accounts, unconfirmed claims, interrupted deletions, and the
 // removal of expired answers, expired news items, old lines of the operation log and ids of expired provider
 // objects. Each sweep is bounded and repeats, and only asks actors; it must decide nothing itself. Every node
 // of a cluster sweeps the accounts that it owns; the owner of Root's account also sweeps what belongs to no
@@ -15,6 +15,7 @@ import type { ActorSystem } from "../runtime/system.ts";
 import type { Claim, Find } from "../store/store.ts";
 import type { RecordTable } from "../store/tables.ts";
 import { parseAccountRow } from "./account-rows.ts";
+import { forgetDeadSecrets } from "./api-keys.ts";
 import { foundedBy } from "./create-account.ts";
 import { type DeletionParts, sweepDeletions } from "./delete-account.ts";
 import { type KeyRotation, settleKeys } from "./rotate-key.ts";
@@ -91,7 +92,7 @@ export function startSweeps(parts: Parts): () => void {
 }
 
 /**
- * Makes all accounts with due credit expire it, `EXPIRY_AT_ONCE` at a time. An account that cannot expire its
+ * Makes all accounts with due credit expire it and forget their dead secrets, `EXPIRY_AT_ONCE` at a time. An account that cannot expire its
  * credit yet, because a hold uses it, does not delay the others. Returns how many accounts were asked; logs
  * failures.
  */
@@ -107,9 +108,9 @@ export async function sweepExpiry({
   for await (const row of store.scan({ table: "accounts", where, order: "dueAt" })) {
     const { id } = parseAccountRow(row);
     if (!system.owns(actorRef.account(id))) continue;
-    // An account that cannot be reached must not keep other accounts' credit from expiring.
+    // An account that cannot be reached must not keep what others have from expiring.
     const report = (error: unknown) => log("warn", "expiry_failed", { account: id, error: String(error) });
-    group.push(system.ask(actorRef.account(id), "expireCredit", {}).catch(report));
+    group.push(expired({ system, store }, id).catch(report));
     asked++;
     if (group.length < EXPIRY_AT_ONCE) continue;
     await Promise.all(group);
@@ -117,6 +118,11 @@ export async function sweepExpiry({
   }
   await Promise.all(group);
   return asked;
+}
+
+async function expired(parts: Pick<Parts, "system" | "store">, id: AccountId): Promise<void> {
+  const { deadSecrets } = await parts.system.ask(actorRef.account(id), "expireCredit", {});
+  await forgetDeadSecrets(parts, id, deadSecrets);
 }
 
 type ClaimParts = Omit<Parts, "random" | "log" | "logDays" | "claimsSwept">;
@@ -179,18 +185,20 @@ async function isOnItsWay(
 
 /**
  * Returns the keys of the account that a claim correctly names; null when the account does not exist, is
- * closing, or has another name and key.
+ * closing, or has another name and other keys.
  */
 async function claimedKeys(system: ActorSystem<Protocol>, claim: Claim): Promise<KeyRotation | null> {
   try {
-    const { profile, closing, formerKeyHash } = await system.ask(
+    const { profile, closing, formerKeyHash, secretHashes } = await system.ask(
       actorRef.account(claim.account as AccountId),
       "profile",
       {},
     );
     if (closing) return null;
-    const own = [nameClaim(profile.name), `key:${profile.keyHash}`];
-    return own.includes(claim.key) ? { keyHash: profile.keyHash, formerKeyHash } : null;
+    const keys = [profile.keyHash, ...secretHashes].map((hash) => `key:${hash}`);
+    return [nameClaim(profile.name), ...keys].includes(claim.key)
+      ? { keyHash: profile.keyHash, formerKeyHash }
+      : null;
   } catch (error) {
     if (error instanceof RefusedError && error.refusal.code === "user_not_found") return null;
     throw error;
