@@ -76,13 +76,16 @@ export class NamedKeys {
     return this.byHash.get(hash);
   }
 
-  /** All hashes whose claims may exist in the store, and whether each of them must. */
-  hashes(): { readonly hash: string; readonly isRetired: boolean }[] {
-    const lasting = [...this.live.values()].flatMap(({ key }) => key.secrets.map(({ hash }) => hash));
-    const gone = this.deleted.flatMap(({ hashes }) => hashes);
+  /**
+   * All hashes whose claims may exist in the store, and whether each of them must: that of a former secret is released as
+   * soon as its overlap has ended, before it is forgotten here.
+   */
+  hashes(): { readonly hash: string; readonly mustBeClaimed: boolean }[] {
+    const lasting = [...this.live.values()].flatMap(({ key }) => key.secrets);
+    const gone = [...this.deleted.flatMap(({ hashes }) => hashes), ...this.retired];
     return [
-      ...lasting.map((hash) => ({ hash, isRetired: false })),
-      ...[...gone, ...this.retired].map((hash) => ({ hash, isRetired: true })),
+      ...lasting.map(({ hash, until }) => ({ hash, mustBeClaimed: until === null })),
+      ...gone.map((hash) => ({ hash, mustBeClaimed: false })),
     ];
   }
 

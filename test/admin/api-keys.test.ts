@@ -2,10 +2,9 @@
 // claim outlives its secret.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type ApiKeySettings, DELETED_KEY_MS, SCOPES } from "../../actors/api-key/api-key.ts";
-import { type AccountId, type ApiKeyId, MAIN_API_KEY, ROOT } from "../../actors/ids.ts";
+import { DELETED_KEY_MS } from "../../actors/api-key/api-key.ts";
+import { type AccountId, type ApiKeyId, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
-import { ZERO } from "../../actors/money.ts";
 import { addApiKey, rotateApiKey } from "../../src/admin/api-keys.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { sweepClaims, sweepExpiry } from "../../src/admin/periodic-sweeps.ts";
@@ -14,7 +13,7 @@ import { UnavailableError } from "../../src/base/errors.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import type { Store } from "../../src/store/store.ts";
 import { memoryStore } from "../store/memory/memory.ts";
-import { type Born, refusal, startTree, type Tree } from "./tree.ts";
+import { type Born, byMainKey, openSettings, refusal, startTree, type Tree } from "./tree.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -28,28 +27,14 @@ beforeEach(async () => {
   owner = await tree.born(ROOT, "blue", 10);
 });
 
-const settings = (name: string): ApiKeySettings => ({
-  ...{ name, scopes: ["invoke"], allowModels: [], allowIps: [], resources: [], tags: {} },
-  ...{ hardLimit: ZERO, dailyLimit: ZERO, rpm: 0, tpm: 0, expiresAt: null, status: true },
-});
-
-/** The main key of an account as a caller. */
-const mainKey = ({ id, keyHash }: Born) => ({
-  by: {
-    ...{ account: id, apiKey: MAIN_API_KEY, name: "main", scopes: SCOPES.filter((one) => one !== "admin") },
-    ...{ allowModels: [], resources: [], allowIps: [], expiresAt: null },
-  },
-  byHash: keyHash,
-});
-
 const command = (id: string) => ({ id, bornAt: tree.clock.wall() });
 type Parts = Pick<Tree, "system" | "store" | "clock" | "random">;
 const add = (name: string, parts: Parts = tree, id = `add-${name}`) =>
-  addApiKey(parts, owner.id, { settings: settings(name), ...mainKey(owner), command: command(id) });
+  addApiKey(parts, owner.id, { settings: openSettings(name), ...byMainKey(owner), command: command(id) });
 const rotate = (apiKey: ApiKeyId, overlapMs: number, parts: Parts = tree, id: string = tree.random.id()) =>
-  rotateApiKey(parts, owner.id, { apiKey, overlapMs, ...mainKey(owner), command: command(id) });
+  rotateApiKey(parts, owner.id, { apiKey, overlapMs, ...byMainKey(owner), command: command(id) });
 const remove = (apiKey: ApiKeyId) =>
-  tree.system.ask(actorRef.account(owner.id), "deleteApiKey", { apiKey, ...mainKey(owner) });
+  tree.system.ask(actorRef.account(owner.id), "deleteApiKey", { apiKey, ...byMainKey(owner) });
 
 /** Whether the claim of a secret is confirmed; null when there is none. */
 const claimOf = async (secret: string) =>

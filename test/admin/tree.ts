@@ -1,7 +1,9 @@
 // Root and a tree of accounts on a real system over any store, for what administration does beyond one actor.
 
+import type { ByKey } from "../../actors/account/api-keys.ts";
 import type { UnfinishedWork } from "../../actors/account/closing.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type ApiKeySettings, SCOPES } from "../../actors/api-key/api-key.ts";
+import { type AccountId, MAIN_API_KEY } from "../../actors/ids.ts";
 import { actorRef, behaviors, type Protocol } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
@@ -53,6 +55,21 @@ export async function startTree(store: Store, clock: Clock) {
 export const memoryTree = (clock: Clock = realClock()) => startTree(memoryStore({ clock }), clock);
 
 export type Tree = Awaited<ReturnType<typeof startTree>>;
+
+/** The settings of a named key that may ask for everything. */
+export const openSettings = (name: string): ApiKeySettings => ({
+  ...{ name, scopes: ["invoke"], allowModels: [], allowIps: [], resources: [], tags: {} },
+  ...{ hardLimit: ZERO, dailyLimit: ZERO, rpm: 0, tpm: 0, expiresAt: null, status: true },
+});
+
+/** The main key of an account as the caller of a command about keys. */
+export const byMainKey = ({ id, keyHash }: Born): ByKey => ({
+  by: {
+    ...{ account: id, apiKey: MAIN_API_KEY, name: "main", scopes: SCOPES.filter((one) => one !== "admin") },
+    ...{ allowModels: [], resources: [], allowIps: [], expiresAt: null },
+  },
+  byHash: keyHash,
+});
 
 /** A system whose process dies at the `nth` ask that it is given: that one is not made, nor any later one. */
 export function dyingAt(system: ActorSystem<Protocol>, nth: number): ActorSystem<Protocol> {

@@ -211,7 +211,21 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "an actor of no kind": ({ db }) =>
         db.run("UPDATE commits SET actor = 'ghost/1' WHERE actor = 'owner/2'"),
     },
+    api_key: {
+      "a charge of a key that never existed": ({ edit }) =>
+        edit(charges, (c) => Object.assign(chargeIn(c), { apiKey: 99, apiKeyName: "none" })),
+      "a key that is added out of order": ({ edit }) =>
+        edit(
+          (c) => c.events.some(({ e }) => e.type === "api_key_added"),
+          (c) => bump(c.events.find(({ e }) => e.type === "api_key_added")!.e.key, "id"),
+        ),
+    },
     claim: {
+      "a secret of a named key without a claim": ({ db, commits }) => {
+        const events = commits().flatMap((commit) => commit.events);
+        const [first] = events.filter(({ e }) => e.type === "api_key_added");
+        db.run("DELETE FROM claims WHERE key = ?", [`key:${first!.e.key.secrets[0].hash}`]);
+      },
       "a claim without an account": ({ db }) =>
         db.run("INSERT INTO claims VALUES ('name:nobody', 99, 'x', 1, 1)"),
       "a claim of a name that the account does not have": ({ db }) =>

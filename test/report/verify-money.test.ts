@@ -6,10 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChargeFacts } from "../../actors/account/state.ts";
-import { type ApiKeyId, MAIN_API_KEY, ROOT } from "../../actors/ids.ts";
+import { type ApiKeyId, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
+import { addApiKey } from "../../src/admin/api-keys.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
@@ -22,7 +23,7 @@ import type { Rule } from "../../src/report/verify/findings.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { factsOf, usd } from "../actors/account-samples.ts";
-import { type Born, startTree } from "../admin/tree.ts";
+import { type Born, byMainKey, openSettings, startTree } from "../admin/tree.ts";
 import { type Hand, type Row, verified, verifyInjected } from "./injected-rows.ts";
 
 const home = mkdtempSync(join(tmpdir(), "arborgate-verify-money-"));
@@ -70,16 +71,13 @@ beforeAll(async () => {
   await refund(tree, { ...minted(), from: blue.id, amount: usd(2) });
   await refund(tree, { ...minted(), from: owner.id, amount: usd(20) });
   await charge(blue, charged("first", 4));
+  const addition = { settings: openSettings("night"), ...byMainKey(blue), command: minted() };
+  const { id: apiKey, name: apiKeyName } = (await addApiKey(tree, blue.id, addition)).row;
   const fee = minted();
-  await system.ask(
-    actorRef.account(blue.id),
-    "fee",
-    { id: fee.id, amount: usd(0.05), apiKey: MAIN_API_KEY },
-    fee,
-  );
+  await system.ask(actorRef.account(blue.id), "fee", { id: fee.id, amount: usd(0.05), apiKey }, fee);
   const adjust = { ...minted(), creditUsed: usd(40), xCredit: usd(1), by: ROOT };
   await system.ask(actorRef.account(blue.id), "adjust", adjust, adjust);
-  const later = { apiKey: 7 as ApiKeyId, apiKeyName: "night", tags: { env: "prod" }, costIn: usd(0.7) };
+  const later = { apiKey, apiKeyName, tags: { env: "prod" }, costIn: usd(0.7) };
   await charge(blue, charged("second", 1, later));
   second = await chargedRequest(store, blue.id, "second");
   await change(green, { autoQuota: usd(3), softLimit: usd(5) });
@@ -116,7 +114,7 @@ describe("a store that was only worked with", () => {
 
 test("a line keeps what it cost at the provider, and no answer shows it", () => {
   expect(second?.event).toMatchObject({
-    apiKey: 7,
+    apiKey: 1 as ApiKeyId,
     apiKeyName: "night",
     tags: { env: "prod" },
     costIn: usd(0.7),

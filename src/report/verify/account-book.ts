@@ -5,6 +5,7 @@
 import type { AccountEvent, ChargeFacts, Transfer } from "../../../actors/account/state.ts";
 import { ROOT } from "../../../actors/ids.ts";
 import type { LineEvent } from "../ledger-lines.ts";
+import { type ApiKeyBook, emptyApiKeyBook, enterApiKey } from "./api-key-book.ts";
 import { type LedgerTotals, POTS, SIGNS } from "./conservation.ts";
 import type { Findings } from "./findings.ts";
 import { verifyNumbers } from "./verify-charge.ts";
@@ -37,6 +38,7 @@ export interface Book extends Ending {
   readonly days: Map<string, Day>;
   /** Transfers given, and neither settled nor returned yet. */
   readonly owing: Map<string, Transfer>;
+  readonly apiKeys: ApiKeyBook;
   /** Transfers to compare with the other account's ledger after this commit. */
   readonly transfers: TransferRecord[];
 }
@@ -60,6 +62,7 @@ export const emptyBook = (): Book => ({
   lastLineSeq: 0,
   days: new Map(),
   owing: new Map(),
+  apiKeys: emptyApiKeyBook(),
   transfers: [],
 });
 
@@ -93,6 +96,7 @@ export function enter(
     // A returned refund must be given again.
     if (e.type === "emptied" || e.type === "returned") book.emptied = e.type === "emptied";
     if (e.type === "write_off") enterLoss(book, e, keeping.findings, where);
+    enterApiKey(book.apiKeys, e, at, { findings: keeping.findings, where });
     enterTransfer(book, e, beside, keeping, where);
   }
 }

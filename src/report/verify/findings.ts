@@ -20,6 +20,8 @@ export type Rule =
   | "adjust"
   | "write_off"
   | "mark"
+  /** Lines name API keys that existed, and the sums of each key are those of its lines. */
+  | "api_key"
   /** Credit that left one account reached the other exactly once. */
   | "transfer"
   /** Every account counts exactly its own children. */

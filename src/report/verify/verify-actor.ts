@@ -1,13 +1,13 @@
 // Verifies one actor's ledger from its first commit to its last: order, dedup ids, books, and all derived
 // data, each at its own seq. Holds one page of commits and one state, however long the ledger is.
 
-import type { LifecycleStage } from "../../../actors/account/lifecycle.ts";
-import { type Account, type AccountEvent, stageOf } from "../../../actors/account/state.ts";
+import type { Account, AccountEvent } from "../../../actors/account/state.ts";
 import { behaviors } from "../../../actors/index.ts";
 import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
 import type { AuditView } from "../../store/audit.ts";
 import type { Commit } from "../../store/store.ts";
 import { type Book, emptyBook, enter, type Keeping } from "./account-book.ts";
+import { verifyApiKeys } from "./api-key-book.ts";
 import { compareDerived, type Derived, derivedOf, missingDocuments } from "./derived-data.ts";
 import type { Findings } from "./findings.ts";
 import type { ActorAudit, Verification } from "./verification.ts";
@@ -20,8 +20,6 @@ export interface Folded {
   readonly owing: Book["owing"];
   /** Null when it cannot be replayed. */
   readonly account: Account | null;
-  readonly profile: Account["profile"];
-  readonly stage: LifecycleStage;
 }
 
 const PAGE = 1_000;
@@ -81,9 +79,9 @@ function close(reading: ActorAudit, derived: Derived, { totals, findings }: Veri
   totals.accounts++;
   totals.balances += BigInt(book.balance);
   const account = state as Account | null;
-  const stage = account === null ? "open" : stageOf(account);
   verifyEmpty(reading.name, book, findings);
-  return { balance: book.balance, owing: book.owing, account, profile: account?.profile ?? null, stage };
+  if (account !== null) verifyApiKeys(reading.name, account, book.apiKeys, findings);
+  return { balance: book.balance, owing: book.owing, account };
 }
 
 /**

@@ -1,9 +1,8 @@
-// Verifies claims against accounts, one to one: every account has the claims of its name and key, and every
-// confirmed claim belongs to an account. An unconfirmed claim is an operation in progress, which the sweep
+// Verifies claims against accounts, one to one: every account has the claims of its name and keys, and every
+// confirmed claim belongs to an account. A secret of a named key that has ended may still be claimed. An unconfirmed claim is an operation in progress, which the sweep
 // completes.
 
 import { account } from "../../../actors/account/account.ts";
-import type { LifecycleStage } from "../../../actors/account/lifecycle.ts";
 import { type Account, type Profile, stageOf } from "../../../actors/account/state.ts";
 import { nameClaim } from "../../../actors/account-name.ts";
 import type { AccountId } from "../../../actors/ids.ts";
@@ -13,25 +12,39 @@ import type { AuditView } from "../../store/audit.ts";
 import type { Claim } from "../../store/store.ts";
 import type { Findings } from "./findings.ts";
 
-const claimsOf = (profile: Profile): string[] => [nameClaim(profile.name), `key:${profile.keyHash}`];
+/** A claim that an account may have, and whether it must have it while it is open. */
+interface OwnClaim {
+  readonly key: string;
+  readonly mustExist: boolean;
+}
+
+const claimsOf = ({ apiKeys }: Account, { name, keyHash }: Profile): OwnClaim[] => [
+  { key: nameClaim(name), mustExist: true },
+  { key: `key:${keyHash}`, mustExist: true },
+  ...(apiKeys?.hashes() ?? []).map(({ hash, mustBeClaimed }) => ({
+    key: `key:${hash}`,
+    mustExist: mustBeClaimed,
+  })),
+];
 
 /**
  * Checks the claims of an account: it must have them while open, may have them while it is being deleted, and
  * must not have them afterwards. Returns how many of its claims are confirmed.
  */
 export async function verifyClaimsOf(
-  profile: Profile,
-  stage: LifecycleStage,
+  state: Account,
   { audit, findings }: { audit: AuditView; findings: Findings },
 ): Promise<number> {
-  if (stage === "closed") return 0;
+  const stage = stageOf(state);
+  const { profile } = state;
+  if (profile === null || stage === "closed") return 0;
   let confirmed = 0;
-  for (const key of claimsOf(profile)) {
+  for (const { key, mustExist } of claimsOf(state, profile)) {
     const claim = await audit.findClaim(key);
     const where = actorName(actorRef.account(profile.id));
     // An account that is being deleted releases its claims before it is gone; its name may belong to another
     // account then.
-    if (stage !== "open" && claim?.account !== profile.id) continue;
+    if ((stage !== "open" || !mustExist) && claim?.account !== profile.id) continue;
     // The account has newer commits than this view of the store, so its claims may be newer too.
     if (claim?.account !== profile.id && (await audit.moved(where))) continue;
     if (claim === null) findings.add("claim", where, `there is no claim of ${named(key)}`);
@@ -68,17 +81,18 @@ export async function verifyClaimants({
 }
 
 async function stands(audit: AuditView, claim: Claim): Promise<boolean> {
-  const profile = await profileOf(audit, claim.account as AccountId);
+  const state = await replayed(audit, claim.account as AccountId);
   // An account that cannot be replayed is reported already, and its claims cannot be checked.
-  if (profile === "unknown") return true;
-  if (profile === null) return false;
-  if (claimsOf(profile).includes(claim.key)) return true;
+  if (state === "unknown") return true;
+  const { profile } = state;
+  if (profile === null || stageOf(state) === "closed") return false;
+  if (claimsOf(state, profile).some(({ key }) => key === claim.key)) return true;
   // The claim of a replaced key stays until its successor is confirmed.
   const successor = claim.key.startsWith("key:") ? await audit.findClaim(`key:${profile.keyHash}`) : null;
   return successor !== null && !successor.confirmed;
 }
 
-async function profileOf(audit: AuditView, id: AccountId): Promise<Profile | null | "unknown"> {
+async function replayed(audit: AuditView, id: AccountId): Promise<Account | "unknown"> {
   const name = actorName(actorRef.account(id));
   try {
     const snapshot = await audit.loadSnapshot(name);
@@ -87,7 +101,7 @@ async function profileOf(audit: AuditView, id: AccountId): Promise<Profile | nul
     for (let seq = fits ? snapshot.seq : 0; ; ) {
       const page = await audit.readCommits(name, seq, PAGE);
       for (const { events } of page) for (const { at, e } of events) account.evolve(state, e as never, at);
-      if (page.length < PAGE) return stageOf(state) === "closed" ? null : state.profile;
+      if (page.length < PAGE) return state;
       seq = page.at(-1)!.seq;
     }
   } catch (error) {

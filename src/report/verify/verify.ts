@@ -57,8 +57,7 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
       if (folded === null) continue;
       totals.inFlight += await inFlight(audit, folded.owing);
       await families.enter(folded.account);
-      const { profile, stage } = folded;
-      if (profile !== null) confirmed += await verifyClaimsOf(profile, stage, { audit, findings });
+      if (folded.account !== null) confirmed += await verifyClaimsOf(folded.account, { audit, findings });
     }
     if (names.length < PAGE) break;
     after = names.at(-1)!;

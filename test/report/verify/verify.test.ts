@@ -25,7 +25,9 @@ const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * ite
 beforeAll(async () => {
   tree = await startTree(sound);
   const { owner, blue, green, root } = tree;
-  const callers = [root, owner, blue, green];
+  const named = (Name: string) => tree.call(blue.key, "POST", "/dashboard/keys", { Name });
+  const [kept, gone, turned] = [await named("kept"), await named("gone"), await named("turned")];
+  const callers = [root, owner, blue, green, ...[kept, gone, turned].map(({ secret }) => ({ key: secret }))];
   const ask = async () => {
     const output = 1 + Math.floor(Math.random() * 30);
     const stream = Math.random() < 0.5;
@@ -38,6 +40,10 @@ beforeAll(async () => {
   const running = Promise.all(Array.from({ length: 60 }, ask));
   beside = await verified(sound);
   await running;
+  await tree.call(blue.key, "DELETE", `/dashboard/keys/${gone.key.id}`);
+  const rotated = { OverlapSeconds: 7 * 86_400 };
+  const { secret } = await tree.call(blue.key, "POST", `/dashboard/keys/${turned.key.id}/rotate`, rotated);
+  callers.push({ key: secret });
   tree.passTime(86_400_000);
   await Promise.all(Array.from({ length: 20 }, ask));
   await tree.user(blue.key, { Name: "small", CreditGranted: 2.000000001 });
@@ -52,7 +58,8 @@ describe("a store that was only worked with", () => {
     expect(findings).toEqual([]);
     expect(totals.accounts).toBe(5);
     expect(totals.lines).toBeGreaterThan(100);
-    expect([claims, unconfirmedClaims]).toEqual([10, 0]);
+    // A name and a key of each account; secrets of two keys, of a deleted one, and one that overlaps.
+    expect([claims, unconfirmedClaims]).toEqual([14, 0]);
     expect(totals.spent.charged).toBeGreaterThan(0n);
     expect(unaccounted(totals)).toBe(0n);
   });
