@@ -166,8 +166,9 @@ function changeApiKey(state: Account, input: ChangeApiKey, turn: Turn): Decision
 }
 
 /**
- * Gives a key another secret. The former one stays valid for the overlap, but never that of somebody who is no longer the
- * account or above it. Refuses key_not_found, key_limit_reached, and what `changeApiKey` refuses of the key as it is.
+ * Gives a key another secret. The former one stays valid for the overlap, but never that of a disabled key, nor one of somebody
+ * who is no longer the account or above it: enabling the key would give either back. Refuses key_not_found, key_limit_reached,
+ * and what `changeApiKey` refuses of the key as it is.
  */
 function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decision<AccountEvent> {
   const { apiKey, hash, id, overlapMs, replacesOwnOnly } = input;
@@ -180,9 +181,10 @@ function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decis
   if (replacesOwnOnly && named.key.issuedBy !== id) return { refused: keyNotFound };
   const refused = escalation(caller, named.key) ?? tooManyRefusal(state, now, 0);
   if (refused !== null) return { refused };
-  const [newest] = named.key.secrets;
-  const formerUntil = now + (keyMakersOf(profile).has(newest.by) ? overlapMs : 0);
-  const replaces = named.key.issuedBy === id;
+  const { status, secrets, issuedBy } = named.key;
+  const isFormerGood = status && keyMakersOf(profile).has(secrets[0].by);
+  const formerUntil = isFormerGood ? now + overlapMs : now;
+  const replaces = issuedBy === id;
   const rotated = { apiKey, hash, by: caller.account, issuedBy: id, formerUntil, replaces };
   return {
     reply: { row: rowAfter(named, now, (keys) => keys.rotate(apiKey, rotated, now)) },
