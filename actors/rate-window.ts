@@ -55,6 +55,17 @@ export function addTo(windows: RateWindows, at: number, now: number, requests: n
   windows.day = added(windows.day, day, at, now, requests, tokens);
 }
 
+/** Adds to the window of a minute only, for what has limits of no other one; otherwise as `addTo`. */
+export function addToMinute(
+  windows: RateWindows,
+  at: number,
+  now: number,
+  requests: number,
+  tokens: number,
+): void {
+  windows.minute = added(windows.minute, SPANS.minute, at, now, requests, tokens);
+}
+
 /** Adds to the counts of one window, in place where they have steps, and returns them. */
 function added(
   counts: StepCounts,
@@ -171,6 +182,12 @@ function rows(counts: StepCounts): [step: number, requests: number, tokens: numb
 }
 
 const counts = (rows: [number, number, number][]): StepCounts => (rows.length === 0 ? NO_STEPS : rows.flat());
+
+/** Returns the counts of the minute, in the form in which windows keep them; they are replaced or copied, never shared. */
+export const freezeMinute = ({ minute }: RateWindows): readonly number[] => [...minute];
+
+/** Restores windows of which only the minute is counted. */
+export const thawMinute = (minute: readonly number[]): RateWindows => ({ ...emptyWindows(), minute });
 
 /** Limits of requests and tokens per minute, hour and day; 0 means no limit. */
 export interface RateLimits {

@@ -4,7 +4,7 @@
 
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, type Nano, plus, ZERO } from "../money.ts";
-import { addTo, emptyWindows } from "../rate-window.ts";
+import { addTo, addToMinute, emptyWindows } from "../rate-window.ts";
 import { modelWindows } from "./evolve.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
 
@@ -113,5 +113,5 @@ function shift(state: Account, hold: Hold, now: number, request: number, tokens:
   addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
   addTo(modelWindows(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
   const ofKey = keyHoldsOf(state, hold);
-  if (ofKey !== null) addTo(ofKey.windows, hold.admittedAt, now, requests, tokens);
+  if (ofKey !== null) addToMinute(ofKey.windows, hold.admittedAt, now, requests, tokens);
 }

@@ -2,28 +2,45 @@
 // fold of all keys is named-keys.ts.
 
 import type { Nano } from "../money.ts";
-import { plus } from "../money.ts";
+import { plus, ZERO } from "../money.ts";
 import {
-  addTo,
+  addToMinute,
   emptyWindows,
-  type FrozenWindows,
-  freezeWindows,
+  freezeMinute,
   NO_LIMITS,
   type RateLimits,
   type RateWindows,
-  thawWindows,
+  thawMinute,
 } from "../rate-window.ts";
+import { NO_TAGS } from "../tags.ts";
 import type { ApiKey } from "./api-key.ts";
 import { addSpending, NO_SPENDING, type PeriodSums, spentIn, spentOn } from "./period-sums.ts";
 
-/** The plain form of a key for snapshots. */
-export interface FrozenNamedKey {
-  readonly key: ApiKey;
-  readonly cost: PeriodSums;
-  readonly fees: PeriodSums;
-  readonly lastUsedAt: number | null;
-  readonly windows: FrozenWindows;
-}
+/**
+ * The plain form of a key for snapshots: its fields in a fixed order, because the names of the fields of two hundred keys would
+ * be half of a snapshot. New fields come last, and older rows are without them.
+ */
+export type FrozenNamedKey = readonly [
+  id: ApiKey["id"],
+  name: string,
+  scopes: ApiKey["scopes"],
+  lists: readonly [ApiKey["allowModels"], ApiKey["allowIps"], ApiKey["resources"]] | 0,
+  limits: readonly [hard: Nano, daily: Nano, rpm: number, tpm: number] | 0,
+  tags: ApiKey["tags"] | 0,
+  expiresAt: number | null,
+  status: boolean,
+  createdAt: number,
+  createdBy: ApiKey["createdBy"],
+  secrets: readonly (readonly [hash: string, by: ApiKey["createdBy"], until: number | null])[],
+  issuedBy: string,
+  cost: FrozenSums,
+  fees: FrozenSums,
+  lastUsedAt: number | null,
+  minute: readonly number[],
+];
+
+/** Sums in the order of their fields; 0 for none. */
+type FrozenSums = readonly [string, Nano, string, Nano, Nano] | 0;
 
 /** A key and its use. */
 export class NamedKey {
@@ -33,6 +50,7 @@ export class NamedKey {
   fees: PeriodSums = NO_SPENDING;
   /** Wall-clock ms; null for a key that was never used. */
   lastUsedAt: number | null = null;
+  /** Only the minute is counted: a key has no other rate limits. */
   windows: RateWindows = emptyWindows();
   private rateLimits: RateLimits;
 
@@ -76,7 +94,7 @@ export class NamedKey {
 
   /** Counts a request that was admitted at `admittedAt`; times are wall-clock ms. */
   countRequest(admittedAt: number, at: number, requests: number, tokens: number): void {
-    addTo(this.windows, admittedAt, at, requests, tokens);
+    addToMinute(this.windows, admittedAt, at, requests, tokens);
     this.use(at);
   }
 
@@ -85,18 +103,58 @@ export class NamedKey {
   }
 
   freeze(): FrozenNamedKey {
-    const { key, cost, fees, lastUsedAt, windows } = this;
-    return { key, cost, fees, lastUsedAt, windows: freezeWindows(windows) };
+    const { id, name, scopes, allowModels, allowIps, resources, hardLimit, dailyLimit, rpm, tpm } = this.key;
+    const { tags, expiresAt, status, createdAt, createdBy, secrets, issuedBy } = this.key;
+    const hasLists = allowModels.length + allowIps.length + resources.length > 0;
+    const hasLimits = hardLimit !== 0 || dailyLimit !== 0 || rpm !== 0 || tpm !== 0;
+    return [
+      id,
+      name,
+      scopes,
+      hasLists ? [allowModels, allowIps, resources] : 0,
+      hasLimits ? [hardLimit, dailyLimit, rpm, tpm] : 0,
+      Object.keys(tags).length === 0 ? 0 : tags,
+      expiresAt,
+      status,
+      createdAt,
+      createdBy,
+      secrets.map(({ hash, by, until }) => [hash, by, until] as const),
+      issuedBy,
+      freezeSums(this.cost),
+      freezeSums(this.fees),
+      this.lastUsedAt,
+      freezeMinute(this.windows),
+    ];
   }
 
   static thaw(frozen: FrozenNamedKey): NamedKey {
-    const thawed = new NamedKey(frozen.key);
-    thawed.cost = frozen.cost;
-    thawed.fees = frozen.fees;
-    thawed.lastUsedAt = frozen.lastUsedAt;
-    thawed.windows = thawWindows(frozen.windows);
+    const [id, name, scopes, lists, limits, tags, expiresAt, status, createdAt, createdBy, ...rest] = frozen;
+    const [secrets, issuedBy, cost, fees, lastUsedAt, minute] = rest;
+    const [allowModels, allowIps, resources] = lists || NO_LISTS;
+    const [hardLimit, dailyLimit, rpm, tpm] = limits || NO_CAPS;
+    const thawed = new NamedKey({
+      ...{ name, scopes, allowModels, allowIps, resources, hardLimit, dailyLimit, rpm, tpm },
+      ...{ tags: tags || NO_TAGS, expiresAt, status, id, createdAt, createdBy, issuedBy },
+      secrets: secrets.map(([hash, by, until]) => ({ hash, by, until })) as unknown as ApiKey["secrets"],
+    });
+    thawed.cost = thawSums(cost);
+    thawed.fees = thawSums(fees);
+    thawed.lastUsedAt = lastUsedAt;
+    thawed.windows = thawMinute(minute);
     return thawed;
   }
+}
+
+const NO_LISTS = [[], [], []] as const;
+const NO_CAPS = [ZERO, ZERO, 0, 0] as const;
+
+const freezeSums = (sums: PeriodSums): FrozenSums =>
+  sums === NO_SPENDING ? 0 : [sums.day, sums.dayCost, sums.month, sums.monthCost, sums.total];
+
+function thawSums(frozen: FrozenSums): PeriodSums {
+  if (frozen === 0) return NO_SPENDING;
+  const [day, dayCost, month, monthCost, total] = frozen;
+  return { day, dayCost, month, monthCost, total };
 }
 
 const limitsOf = ({ rpm, tpm }: ApiKey): RateLimits =>

@@ -16,17 +16,18 @@ import {
   DELETED_KEYS_MAX,
   type DeletedApiKey,
 } from "./api-key.ts";
-import { type FrozenNamedKey, NamedKey } from "./named-key.ts";
+import { asText, fromText, type Keys } from "./keys-text.ts";
+import { NamedKey } from "./named-key.ts";
 import { addSpending, NO_SPENDING, type PeriodSums } from "./period-sums.ts";
 
-/** The plain form of all keys for snapshots. */
+/** The plain form of all keys for snapshots. The keys are a text, which is read when a key is first asked for. */
 export interface FrozenNamedKeys {
   readonly nextId: number;
   readonly made: { readonly day: string; readonly count: number };
   readonly cost: PeriodSums;
-  readonly keys: readonly FrozenNamedKey[];
-  readonly deleted: readonly DeletedApiKey[];
-  readonly retired: readonly string[];
+  readonly nextDeathAt: number | null;
+  /** What `asText` returned. */
+  readonly text: string;
 }
 
 /** A secret that was found by its hash: that of a live key, or of a deleted one. */
@@ -40,10 +41,8 @@ export class NamedKeys {
   cost: PeriodSums = NO_SPENDING;
   private nextId = 1;
   private made = { day: "", count: 0 };
-  private readonly live = new Map<ApiKeyId, NamedKey>();
-  private deleted: readonly DeletedApiKey[] = [];
-  /** Hashes that are invalid, and whose claims are still to be released. */
-  private retired: readonly string[] = [];
+  /** The keys, or what a snapshot says of them until one is asked for: most activations only serve the main key. */
+  private keys: Keys | FrozenNamedKeys = { live: new Map(), deleted: [], retired: [] };
   /** Live secrets and those of deleted keys; made anew when it is next asked for after a change. */
   private byHash: Map<string, FoundSecret> | null = null;
 
@@ -100,6 +99,7 @@ export class NamedKeys {
 
   /** Returns when `deadHashes` next has one, or null. */
   get nextDeathAt(): number | null {
+    if ("text" in this.keys) return this.keys.nextDeathAt;
     if (this.retired.length > 0) return 0;
     let next = Number.POSITIVE_INFINITY;
     for (const { key } of this.live.values()) {
@@ -195,8 +195,14 @@ export class NamedKeys {
   }
 
   freeze(): FrozenNamedKeys {
-    const { nextId, made, cost, deleted, retired } = this;
-    return { nextId, made, cost, keys: [...this.live.values()].map((one) => one.freeze()), deleted, retired };
+    const { nextId, made, cost, nextDeathAt } = this;
+    return {
+      nextId,
+      made,
+      cost,
+      nextDeathAt,
+      text: "text" in this.keys ? this.keys.text : asText(this.keys),
+    };
   }
 
   /** Returns the keys of an account that has this one only. */
@@ -211,10 +217,33 @@ export class NamedKeys {
     keys.nextId = frozen.nextId;
     keys.made = frozen.made;
     keys.cost = frozen.cost;
-    keys.deleted = frozen.deleted;
-    keys.retired = frozen.retired;
-    for (const one of frozen.keys) keys.live.set(one.key.id, NamedKey.thaw(one));
+    keys.keys = frozen;
     return keys;
+  }
+
+  private opened(): Keys {
+    if ("text" in this.keys) this.keys = fromText(this.keys.text);
+    return this.keys;
+  }
+
+  private get live(): Map<ApiKeyId, NamedKey> {
+    return this.opened().live;
+  }
+
+  private get deleted(): readonly DeletedApiKey[] {
+    return this.opened().deleted;
+  }
+
+  private set deleted(deleted: readonly DeletedApiKey[]) {
+    this.opened().deleted = deleted;
+  }
+
+  private get retired(): readonly string[] {
+    return this.opened().retired;
+  }
+
+  private set retired(retired: readonly string[]) {
+    this.opened().retired = retired;
   }
 
   private countMade(at: number): void {
