@@ -4,7 +4,14 @@
 import { parseArgs } from "node:util";
 import { grouped } from "../figures.ts";
 import { machineFacts, table } from "../table.ts";
-import { admitDecision, chargeDecision } from "./account-cases.ts";
+import {
+  activation,
+  activationWithKeys,
+  admitDecision,
+  cappedKeyAdmit,
+  chargeDecision,
+  mainKeyAdmitBesideKeys,
+} from "./account-cases.ts";
 import {
   chatParse,
   chatStreamFeed,
@@ -28,9 +35,17 @@ const CASES: readonly Case[] = [
   { name: "parse", what: "chat request, parsed", prepare: chatParse },
   { name: "route", what: "route, found again", prepare: routeLookUp },
   { name: "admit", what: "admit, decided and evolved", prepare: admitDecision },
+  { name: "admit-key", what: "the same of a named key with four caps", prepare: cappedKeyAdmit },
+  {
+    name: "admit-beside",
+    what: "the same of the main key beside 200 others",
+    prepare: mainKeyAdmitBesideKeys,
+  },
   { name: "http1", what: "whole answer, split into head and body", prepare: http1Whole },
   { name: "meter", what: "usage and charge of an answer", prepare: meterUsageOf },
   { name: "charge", what: "charge, decided and evolved", prepare: chargeDecision },
+  { name: "activate", what: "account, from its snapshot's text", prepare: activation },
+  { name: "activate-keys", what: "the same with 200 named keys", prepare: activationWithKeys },
   { name: "append", what: "32 commits, appended in memory", prepare: appendBatch, callsMax: 500 },
   { name: "sse", what: "100 events, read from one chunk", prepare: sseRead },
   { name: "feed", what: "100 events, fed to a chat stream", prepare: chatStreamFeed },
