@@ -147,7 +147,7 @@ describe("one endpoint", () => {
       log: (...line: unknown[]) => void log.push(line),
       limiter: { count: () => undefined },
       identify: async () => ({ account: 7, keyHash: "h" }),
-      system: { ask: async () => account },
+      system: { ask: async () => ({ ...account, key: { account: 7, apiKey: 0 } }) },
       auditLog: { write: async ({ status }: { status: string }) => void written.push(status) },
       idempotency: createAdminIdempotency({
         ...{ store, vault, clock, random, log: () => {} },

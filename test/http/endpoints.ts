@@ -23,8 +23,6 @@ export interface Endpoint {
   readonly as: "root" | "owner" | "user" | null;
   /** A body that works; absent: the endpoint reads none. */
   readonly body?: () => Record<string, unknown>;
-  /** The body may be left out, and so may all of its fields. */
-  readonly isOptional?: true;
   /** A form that works, where the endpoint takes no JSON. */
   readonly form?: () => FormData;
   readonly fields?: Readonly<Record<string, Kind>>;
@@ -368,9 +366,6 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     path: "/dashboard/keys/1/rotate",
     as: "owner",
     query: ["user"],
-    body: () => ({ OverlapSeconds: 5 }),
-    fields: fieldsOf({ integer: "OverlapSeconds" }),
-    isOptional: true,
   },
   "DELETE /dashboard/keys/:id": { path: "/dashboard/keys/1", as: "owner", query: ["user"] },
   "GET /x-gkey": { path: "/x-gkey", as: "user", query: [] },

@@ -136,10 +136,39 @@ async function life(): Promise<void> {
     await ask(key, "POST", "/x-users", { Name: "x", Secret: apiKeys[0] });
     await ask(key, "POST", "/v1/quote", { path: "/v1/chat/completions", body: asking("hello there") });
   }
+  await lifeOfNamedKeys(child, owner);
   // Guessing is slowed down: a few are enough.
   for (const path of ["/dashboard/status", "/x-keys", "/v1/models", "/metrics"])
     await ask("sk-of-nobody", "GET", path);
   for (const path of ["/healthz", "/readyz", "/metrics"]) await ask(METRICS_TOKEN, "GET", path);
+}
+
+/** Keys are made, used, changed, rotated, replayed, refused and deleted, by the account and by its Owner. */
+async function lifeOfNamedKeys(child: Account, owner: Account): Promise<void> {
+  for (const [by, user] of [
+    [child, ""],
+    [owner, `?user=${child.id}`],
+  ] as const) {
+    const path = (behind = "") => `/dashboard/keys${behind}${user}`;
+    const fields = { Name: `life-${fresh()}`, Scopes: ["invoke", "read", "manage"] };
+    const once = { headers: { "idempotency-key": fields.Name } };
+    const { body } = await bench.call(by.key, "POST", path(), fields, once);
+    apiKeys.push(body.secret);
+    await ask(body.secret, "POST", "/v1/chat/completions", asking("[[output=3]]"));
+    await ask(body.secret, "POST", "/dashboard/keys", { ...fields, Secret: body.secret });
+    await ask(body.secret, "POST", "/x-self", { confirm: body.secret });
+    await ask(by.key, "PUT", path(`/${body.key.id}`), { Scopes: [body.secret], DailyLimit: 5 });
+    await ask(by.key, "PUT", path(`/${body.key.id}`), { AllowModels: "one", Scopes: ["invoke"] });
+    const rotated = await bench.call(by.key, "POST", path(`/${body.key.id}/rotate`), { OverlapSeconds: 60 });
+    apiKeys.push(rotated.body.secret);
+    await ask(by.key, "GET", path());
+    await ask(by.key, "PUT", path(`/${body.key.id}`), { Status: false });
+    await ask(rotated.body.secret, "GET", "/dashboard/info");
+    await ask(by.key, "DELETE", path(`/${body.key.id}`));
+    for (const dead of [body.secret, rotated.body.secret]) await ask(dead, "GET", "/dashboard/status");
+    await ask(by.key, "GET", "/dashboard/logs?size=100");
+    await ask(by.key, "GET", "/dashboard/ledger");
+  }
 }
 
 /** A secret as it stands, and in the forms in which it might slip through. */

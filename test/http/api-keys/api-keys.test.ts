@@ -259,6 +259,20 @@ describe("a change", () => {
     );
   });
 
+  test.each([-1, 604_801, 1.5, "60", null, {}])(
+    "an overlap of %j seconds: 400, and the secret stays",
+    async (OverlapSeconds) => {
+      const { id, secret, record } = await makeKey(bench, user);
+      properError(
+        await bench.call(user.key, "POST", `/dashboard/keys/${id}/rotate`, { OverlapSeconds }),
+        400,
+        "invalid_parameter",
+      );
+      expect((await recordOf(bench, user, id)).public_key).toBe(record.public_key);
+      expect((await bench.chat(secret, "[[output=1]]")).status).toBe(200);
+    },
+  );
+
   test("of lists of models at the same time loses none", async () => {
     const { id } = await makeKey(bench, user, { AllowModels: "m0" });
     await Promise.all(Array.from({ length: 8 }, (_, i) => put(user.key, id, { AllowModels: `m${i + 1}` })));
