@@ -57,8 +57,8 @@ export interface Cluster {
   /** Shards that two nodes served at once, and when. */
   readonly violations: string[];
   start(name: string, over?: Partial<ClusterLimits>): SimNode;
-  /** A node of the first version of the protocol, whose row does not say so. */
-  startOlder(name: string): SimNode;
+  /** A node of another version of the protocol; the first one's row does not say so. */
+  startOlder(name: string, protocol?: number): SimNode;
   /** Lets virtual time pass. */
   run(ms: number): void;
   /** Lets it pass until this holds; the answer is how long it took, or the time allowed when it never did. */
@@ -93,7 +93,7 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
     }
   }
 
-  function start(name: string, over: Partial<ClusterLimits> = {}, isOlder = false): SimNode {
+  function start(name: string, over: Partial<ClusterLimits> = {}, protocol: number | null = null): SimNode {
     const process = timeline.process();
     const own = random.fork();
     const rate = 1 + drift * (own.unit() * 2 - 1);
@@ -119,7 +119,7 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
       bus,
       registry: line({
         ...{ world, clock, random: own, lines, isCut: () => timeline.now() < cutUntil },
-        registry: isOlder ? withoutProtocol(registry) : registry,
+        registry: protocol === null ? registry : ofProtocol(registry, protocol),
       }),
       log: (_level, event) => void logged.push(event),
       fit: () => node.fit,
@@ -190,7 +190,7 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
     nodes,
     violations,
     start: (name, over) => start(name, over),
-    startOlder: (name) => start(name, {}, true),
+    startOlder: (name, protocol = 1) => start(name, {}, protocol),
     run,
     until(holds, mostMs) {
       const from = timeline.now();
@@ -214,11 +214,14 @@ export function cluster(seed = 1, lines: Lines = CALM, drift = 0): Cluster {
   };
 }
 
-/** The registry as a node of the first protocol version writes it. */
-export const withoutProtocol = (registry: Registry): Registry => ({
+/** The registry as a node of this protocol version writes it; the first one does not state it. */
+export const ofProtocol = (registry: Registry, protocol: number): Registry => ({
   read: registry.read,
-  cas: (key, rev, value) =>
-    registry.cas(key, rev, key.startsWith("node/") ? value.replace(/"protocol":\d+,/, "") : value),
+  cas(key, rev, value) {
+    const stated = protocol === 1 ? "" : `"protocol":${protocol},`;
+    const written = key.startsWith("node/") ? value.replace(/"protocol":\d+,/, stated) : value;
+    return registry.cas(key, rev, written);
+  },
 });
 
 /** A process's clocks: they run at their own rate; while it is frozen nothing of it runs. */

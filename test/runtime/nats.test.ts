@@ -13,7 +13,7 @@ import { type ActorSystem, createSystem } from "../../src/runtime/system.ts";
 import type { Registry } from "../../src/store/store.ts";
 import { anyNatsServer } from "../bus/nats-server.ts";
 import { memoryStore } from "../store/memory/memory.ts";
-import { withoutProtocol } from "./cluster-rig.ts";
+import { ofProtocol } from "./cluster-rig.ts";
 import { type PurseCommands, purse } from "./purse.ts";
 
 type Protocol = Record<"account" | "owner" | "key-pool" | "level", PurseCommands>;
@@ -64,10 +64,10 @@ if (server !== null) {
     const cluster = `test-protocol-${process.pid}-${Date.now()}`;
     const registry = memoryStore({ clock });
     const limits = { holdMs: 1_000, ttlMs: 1_500 };
-    const older = await start("older", cluster, { registry: withoutProtocol(registry), limits });
+    const older = await start("older", cluster, { registry: ofProtocol(registry, 1), limits });
     const joined = start("newer", cluster, { registry, limits });
     await expect(joined).rejects.toThrow(
-      /node older .* speaks node protocol 1, this program 2: stop all nodes/,
+      /node older .* speaks node protocol 1, this program 3: stop all nodes/,
     );
     expect(older.stats().shards).toBe(SHARDS);
     expect(await older.ask({ kind: "account", id: "p" }, "add", { amount: 1 })).toBe(1);
