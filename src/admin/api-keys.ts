@@ -15,6 +15,7 @@
 
 import type { ApiKeyRow } from "../../actors/account/api-key-list.ts";
 import type { AddApiKey, RotateApiKey } from "../../actors/account/api-keys.ts";
+import { callingKey } from "../../actors/account/identify.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
@@ -128,6 +129,44 @@ export async function forgetDeadSecrets(
     hashes.map((hash) => `key:${hash}`),
   );
   await system.ask(actorRef.account(account), "forgetSecrets", { hashes });
+}
+
+/**
+ * Disables all named keys of an account, as its main key with the hash `byHash` does. Returns how many it disabled. It
+ * looks again until none is left, because a key that is still valid may make others meanwhile.
+ */
+export async function disableApiKeys(
+  { system }: Pick<SecretParts, "system">,
+  account: AccountId,
+  byHash: string,
+): Promise<number> {
+  const to = actorRef.account(account);
+  const { profile } = await system.ask(to, "profile", {});
+  const by = callingKey(profile, null);
+  let disabled = 0;
+  for (;;) {
+    const enabled = await enabledApiKeys({ system }, account);
+    if (enabled.length === 0) return disabled;
+    for (const { id: apiKey } of enabled) {
+      const input = { by, byHash, apiKey, change: { status: false }, editedFrom: null };
+      try {
+        await system.ask(to, "changeApiKey", input);
+        disabled++;
+      } catch (error) {
+        // A key that somebody deletes meanwhile is as good as disabled.
+        if (!(error instanceof RefusedError && error.refusal.code === "key_not_found")) throw error;
+      }
+    }
+  }
+}
+
+/** Returns the named keys of an account that are not disabled, expired ones included. */
+export async function enabledApiKeys(
+  { system }: Pick<SecretParts, "system">,
+  account: AccountId,
+): Promise<readonly ApiKeyRow[]> {
+  const { keys } = await system.ask(actorRef.account(account), "apiKeys", {});
+  return keys.filter(({ status }) => status);
 }
 
 /** Releases those of the claims that name this account; another one may have made such a claim since. */

@@ -58,7 +58,7 @@ export const commands: readonly CliCommand[] = [
     summary: "read the whole ledger anew and compare every balance, day and total",
     about: async () =>
       "Adds the whole ledger up again, recomputes every charge from its usage and prices, and compares balances, days of\n" +
-      "usage, snapshots, claims, projected lines and the sum of all money. Reads one moment of the store, also beside a running server.\n" +
+      "usage, sums of API keys, snapshots, claims, projected lines and the sum of all money. Reads one moment of the store, also beside a running server.\n" +
       "Exit code 1 and one line each for what differs, else 0 and the sums.",
     async run(settings, args) {
       takeOptions("verify", args);
@@ -103,14 +103,16 @@ export const commands: readonly CliCommand[] = [
   },
   {
     name: "rotate-root",
-    usage: "rotate-root",
+    usage: "rotate-root [--disable-keys]",
     summary: "give Root another API key",
     about: async () =>
       "Prints Root's new key, once; the old one is dead with it. In a cluster (NATS_URL) the nodes do it, and one must run;\n" +
-      "otherwise no server may run: exit code 2 while one does.",
+      "otherwise no server may run: exit code 2 while one does.\n" +
+      "Root's named keys stay valid, and it says how many there are. Whoever had Root's key may have made them:\n" +
+      "--disable-keys disables them all. Keys that Root made for other accounts stay; GET /dashboard/keys?user= lists them.",
     async run(settings, args) {
-      takeOptions("rotate-root", args);
-      await (await import("./key-commands.ts")).rotateRoot(settings());
+      const { flags } = takeOptions("rotate-root", args, { flags: ["disable-keys"] });
+      await (await import("./key-commands.ts")).rotateRoot(settings(), flags.has("disable-keys"));
     },
   },
   {

@@ -2,8 +2,10 @@
 // key is printed once and not stored in plain text.
 
 import { ROOT } from "../../actors/ids.ts";
+import { disableApiKeys, enabledApiKeys } from "../admin/api-keys.ts";
 import { resealAll } from "../admin/reencrypt-secrets.ts";
 import { rotateKey } from "../admin/rotate-key.ts";
+import { hashKey } from "../gateway/account/identify.ts";
 import { secretsKey } from "../node/secrets-key.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { createSecretVault, UnknownSecretsKey } from "../upstream/secret-vault.ts";
@@ -11,13 +13,30 @@ import { withActors } from "./actor-access.ts";
 import { orRefuse } from "./user-error.ts";
 
 /**
- * Gives Root another API key and prints it. Throws BadSetting or StoreLockedError when the actors cannot be
- * reached.
+ * Gives Root another API key and prints it, with how many named keys Root has: whoever had Root's key may have made
+ * them. With `disablesKeys` it disables those. Throws BadSetting or StoreLockedError when the actors cannot be reached.
  */
-export async function rotateRoot(settings: Settings): Promise<void> {
-  const key = await orRefuse(() => withActors(settings, (parts) => rotateKey(parts, ROOT)));
-  console.log(`Root's API key, shown only now: ${key}`);
-  console.log("The old one is not valid any more.");
+export async function rotateRoot(settings: Settings, disablesKeys: boolean): Promise<void> {
+  await orRefuse(() =>
+    withActors(settings, async (parts) => {
+      const key = await rotateKey(parts, ROOT);
+      // Printed at once, because what follows may fail, and the key is stored nowhere.
+      console.log(`Root's API key, shown only now: ${key}`);
+      console.log("The old one is not valid any more.");
+      if (disablesKeys) {
+        console.log(
+          `Named keys of Root that were disabled: ${await disableApiKeys(parts, ROOT, hashKey(key))}.`,
+        );
+        return;
+      }
+      const left = (await enabledApiKeys(parts, ROOT)).length;
+      if (left === 0) return;
+      console.log(
+        `Root also has named keys, which stay valid: ${left}. Whoever had the old key may know their secrets:`,
+      );
+      console.log("rotate-root --disable-keys gives another key again and disables them all.");
+    }),
+  );
 }
 
 /**

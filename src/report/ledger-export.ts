@@ -1,7 +1,7 @@
 // Exports the ledger as a table for other programs: lines of all accounts between two days, account by
 // account, in order. It streams, holds one page of commits, and must not write.
 
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY, MAIN_API_KEY_NAME } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { formatUsd, toUsd } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
@@ -33,6 +33,14 @@ const ofCharge =
   (value: (charge: Extract<LineEvent, { type: "charge" }>) => Cell) =>
   ({ event }: ExportedLine): Cell =>
     event.type === "charge" ? value(event) : null;
+
+/** The value for a line that an API key caused; the main key stands in no line. */
+const ofApiKey =
+  (value: (line: { readonly apiKey?: number; readonly apiKeyName?: string }) => Cell) =>
+  ({ event }: ExportedLine): Cell =>
+    event.type === "charge" || event.type === "late_charge" || event.type === "query_fee"
+      ? value(event)
+      : null;
 
 /** The columns of the export, in order. */
 export const COLUMNS: readonly Column[] = [
@@ -84,6 +92,16 @@ export const COLUMNS: readonly Column[] = [
   { name: "prompt_tokens", about: "input tokens", value: ofCharge((c) => c.prompt) },
   { name: "completion_tokens", about: "output tokens", value: ofCharge((c) => c.completion) },
   { name: "stream", about: "true or false", value: ofCharge((c) => c.stream) },
+  {
+    name: "api_key",
+    about: "id of the API key that caused it, 0 is the main key (charges and fees of queries, like the next)",
+    value: ofApiKey(({ apiKey }) => apiKey ?? MAIN_API_KEY),
+  },
+  {
+    name: "api_key_name",
+    about: "name of that key at that time",
+    value: ofApiKey(({ apiKeyName }) => apiKeyName ?? MAIN_API_KEY_NAME),
+  },
 ];
 
 /** The formats of the export: the text before all lines, and the text of one line. */

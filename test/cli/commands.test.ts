@@ -25,7 +25,22 @@ const home = mkdtempSync(join(tmpdir(), "arborgate-cli-"));
 const sound = join(home, "sound.db");
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 let tree: Tree;
+/** Secrets of a named key of a subaccount, which has a charge, and of one of Root. */
+let namedSecret: string;
+let rootSecret: string;
 let copies = 0;
+
+const addKey = (tree: Tree, key: string, body: object): Promise<{ secret: string }> =>
+  tree.call(key, "POST", "/dashboard/keys", body);
+
+/** Runs `work` with the service on this database. */
+async function served<T>(path: string, work: (url: string) => Promise<T>): Promise<T> {
+  const service = await startService(settingsFor(path), silent);
+  return work(service.url).finally(() => service.stop());
+}
+
+const get = (url: string, key: string, path = "/dashboard/status") =>
+  fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
 
 interface Ended {
   readonly code: number;
@@ -68,6 +83,9 @@ beforeAll(async () => {
   await tree.chat(tree.blue.key, "One. [[output=5]]", { request: "=cmd()" });
   await tree.chat(tree.blue.key, "Two. [[output=7]]", { stream: true });
   await tree.chat(tree.root.key, "Three. [[output=2]]");
+  namedSecret = (await addKey(tree, tree.blue.key, { Name: "ci-build" })).secret;
+  await tree.chat(namedSecret, "Four. [[output=3]]");
+  rootSecret = (await addKey(tree, tree.root.key, { Name: "deploy", Scopes: ["read", "manage"] })).secret;
   await tree.stop();
 });
 afterAll(() => rmSync(home, { recursive: true }));
@@ -170,8 +188,15 @@ describe("export", () => {
     expect(code).toBe(0);
     const [head, ...lines] = out.trimEnd().split("\n");
     expect(head).toStartWith("account,name,line,at,id,type,amount,balance_after,other,request_id");
-    expect(lines).toHaveLength(9);
-    expect(lines.filter((line) => line.includes(",charge,-0.00000"))).toHaveLength(3);
+    expect(lines).toHaveLength(10);
+    expect(lines.filter((line) => line.includes(",charge,-0.00000"))).toHaveLength(4);
+    const [byNamed, byMain] = [",1,ci-build", ",0,main"].map((end) =>
+      lines.filter((line) => line.endsWith(end)),
+    );
+    expect([byNamed!.length, byMain!.length]).toEqual([1, 3]);
+    expect(lines.filter((line) => line.includes(",transfer_in,")).every((line) => line.endsWith(",,"))).toBe(
+      true,
+    );
     expect(lines.find((line) => line.startsWith(`${tree.green.id},green,1,`))).toContain(
       ",transfer_in,12.345678901,12.345678901,2,",
     );
@@ -196,12 +221,22 @@ describe("export", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines).toHaveLength(9);
+    expect(lines).toHaveLength(10);
     const sums = Map.groupBy(lines, (line) => line.account);
     for (const own of sums.values()) expect(own.map((line) => line.line)).toEqual(own.map((_, i) => i + 1));
     expect(lines.find((line) => line.request_id === "=cmd()")).toMatchObject({
       type: "charge",
       completion_tokens: 5,
+      api_key: 0,
+      api_key_name: "main",
+    });
+    expect(lines.find((line) => line.completion_tokens === 3)).toMatchObject({
+      api_key: 1,
+      api_key_name: "ci-build",
+    });
+    expect(lines.find((line) => line.type === "transfer_in")).toMatchObject({
+      api_key: null,
+      api_key_name: null,
     });
   });
 
@@ -257,6 +292,27 @@ describe("backup and restore", () => {
     expect((await run(aside, ["verify"])).code).toBe(1);
   });
 
+  test("a restore brings back named keys, their secrets and what they have cost", async () => {
+    const path = copy();
+    const file = join(home, "keys.db");
+    await run(path, ["backup", file]);
+    const change = { method: "DELETE", headers: { authorization: `Bearer ${tree.blue.key}` } };
+    const gone = await served(path, async (url) => {
+      await fetch(`${url}/dashboard/keys/1`, change);
+      return (await get(url, namedSecret)).status;
+    });
+    expect(gone).toBe(401);
+    expect((await run(path, ["verify"])).code).toBe(0);
+    await run(path, ["restore", file]);
+    await served(path, async (url) => {
+      expect((await get(url, namedSecret)).status).toBe(200);
+      const { keys } = await (await get(url, tree.blue.key, "/dashboard/keys")).json();
+      expect(keys[1]).toMatchObject({ id: 1, name: "ci-build", status: true });
+      expect(keys[1].cost_total).toBeGreaterThan(0);
+    });
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
   test("a restore where there was nothing", async () => {
     const path = join(home, "fresh", "arborgate.db");
     expect((await run(path, ["restore", sound])).code).toBe(0);
@@ -302,20 +358,32 @@ function damaged(file: string): void {
 }
 
 describe("keys", () => {
-  test("rotate-root prints a new key once; the old one is dead, verify is clean", async () => {
+  test("rotate-root prints a new key once; the old one is dead, named ones are not, verify is clean", async () => {
     const path = copy();
     const { code, out } = await run(path, ["rotate-root"]);
     expect(code).toBe(0);
+    expect(out).toContain("named keys, which stay valid: 1.");
     const key = out.match(/sk-[0-9A-Za-z]{48}/)![0];
-    const service = await startService(settingsFor(path), silent);
-    const status = async (key: string) =>
-      (await fetch(`${service.url}/dashboard/status`, { headers: { authorization: `Bearer ${key}` } }))
-        .status;
-    expect([await status(key), await status(ROOT_KEY)]).toEqual([200, 401]);
-    await service.stop();
+    await served(path, async (url) => {
+      const all = [key, ROOT_KEY, rootSecret].map(async (one) => (await get(url, one)).status);
+      expect(await Promise.all(all)).toEqual([200, 401, 200]);
+    });
     const verified = await run(path, ["verify"]);
-    expect(verified.out).toContain("claims        8\n");
+    expect(verified.out).toContain("claims        10\n");
     expect(verified.code).toBe(0);
+  });
+
+  test("rotate-root --disable-keys disables Root's named keys, and nobody else's", async () => {
+    const path = copy();
+    const { code, out } = await run(path, ["rotate-root", "--disable-keys"]);
+    expect(code).toBe(0);
+    expect(out).toContain("were disabled: 1.");
+    await served(path, async (url) => {
+      const all = [rootSecret, namedSecret].map(async (one) => (await get(url, one)).status);
+      expect(await Promise.all(all)).toEqual([401, 200]);
+    });
+    expect((await run(path, ["rotate-root"])).out).not.toContain("named keys");
+    expect((await run(path, ["verify"])).code).toBe(0);
   });
 
   test("reencrypt seals all secrets with the new key, Levels included; a repeat finds nothing to do", async () => {
