@@ -3,13 +3,14 @@
 // with its id until it is answered, everything else is asked once and may be cut off by any crash.
 
 import type { ProfileChange } from "../../actors/account/state.ts";
-import { MAIN_API_KEY, ROOT } from "../../actors/ids.ts";
+import { ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { RefusedError } from "../../src/base/errors.ts";
+import type { ApiKeyTraffic } from "./api-keys.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -29,8 +30,9 @@ export function createAdministration(parts: {
   trace: Trace;
   load: Load;
   checkers: Checkers;
+  apiKeys: ApiKeyTraffic;
 }): Readonly<Record<string, () => Promise<void>>> {
-  const { clients, tree, world, random, trace, load, checkers } = parts;
+  const { clients, tree, world, random, trace, load, checkers, apiKeys } = parts;
   const ids = random.fork().forRuntime(world);
   const minted = () => ({ id: ids.id(), bornAt: world.wall() });
   /** Root seldom, since it is refused nearly everything here. */
@@ -89,9 +91,10 @@ export function createAdministration(parts: {
       }
     },
     async fee() {
-      const { id: account } = anyone();
+      const asking = anyone();
+      const { id: account } = asking;
       const { id, bornAt } = minted();
-      const fee = { id, amount: toNano(REQUEST_COST), apiKey: MAIN_API_KEY };
+      const fee = { id, amount: toNano(REQUEST_COST), apiKey: apiKeys.keyFor(asking) };
       await clients.reach("fee", FOR_EVER, (node) =>
         node.system.ask(actorRef.account(account), "fee", fee, { id, bornAt }),
       );

@@ -3,13 +3,16 @@
 
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
 import type { AccountEvent, Profile } from "../../actors/account/state.ts";
-import type { RateLimits } from "../../actors/rate-window.ts";
+import { NO_LIMITS, type RateLimits } from "../../actors/rate-window.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
+import { type KeyModel, spentBy } from "./key-oracle.ts";
 import { duePart, type Oracle, spentIn, windowOf } from "./oracle.ts";
 import type { Trace } from "./trace.ts";
 
 export interface Held {
   readonly model: string;
+  /** Of the key that asked; 0 for the main key. */
+  readonly apiKey: number;
   /** What the request was told to use. */
   readonly given: number;
   cost: number;
@@ -59,23 +62,71 @@ export function checkAdmission(
     trace.violate(checker, `account ${profile.id}, request ${input.id} at ${now}: ${code}, but ${message}`);
 
   // A request that moves to another model is judged as if it held nothing yet, but counted it is already.
-  const moving = model.holds.has(input.id);
+  const former = model.holds.get(input.id);
   const holds = [...model.holds].filter(([id]) => id !== input.id).map(([, hold]) => hold);
-  const alone = holds.length === 0;
+  const id = former?.apiKey ?? model.oracle.keys.keyOf(input.keyHash, now);
+  const key = id === undefined || id === 0 ? null : (model.oracle.keys.keys.get(id) ?? null);
   const given = refused ? null : (decision.reply as Admitted);
-  const worst = input.promptTokens + input.outputTokens;
+  const asked: Asked = { input, now, code, given, isMoving: former !== undefined, fail };
 
   // ---- windows
+  let most = input.promptTokens + input.outputTokens;
+  if (key !== null) {
+    const ofKey = holds.filter(({ apiKey }) => apiKey === key.id);
+    const limits = { ...NO_LIMITS, rpm: key.rpm, tpm: key.tpm };
+    const isIts = refused?.message.includes(" of key ") ?? false;
+    most = checkWindows({ limits, holds: ofKey, settled: (from) => usedBy(key, from), isIts }, asked, most);
+  }
+  const isIts = !(refused?.message.includes(" of key ") ?? false);
+  const settled = (from: number) => windowOf(model.oracle, from);
+  most = checkWindows({ limits: profile.limits, holds, settled, isIts }, asked, most);
+  if (code.endsWith("_exceeded")) return;
+  if (given !== null && given.tokens < most)
+    fail("6 windows", `${given.tokens} tokens are held where ${most} fit`);
+
+  // ---- money
+  const expected = moneyRule(profile, model, key, holds, input, now);
+  const found = given === null ? code : given.cost;
+  if (found !== expected) fail("5 money", `the hold rule gives ${expected}, not ${found}`);
+}
+
+/** One admission and what was answered. */
+interface Asked {
+  readonly input: AdmitInput;
+  readonly now: number;
+  readonly code: string;
+  readonly given: Admitted | null;
+  readonly isMoving: boolean;
+  fail(checker: string, message: string): void;
+}
+
+/** Whose windows are looked at: those of the account, or of the key that asks. */
+interface Windows {
+  readonly limits: RateLimits;
+  /** The open holds that they count. */
+  readonly holds: readonly Held[];
+  /** What the ledger counts after `from`. */
+  settled(from: number): { requests: number; tokens: number };
+  /** A refusal says that it is theirs. */
+  readonly isIts: boolean;
+}
+
+/** Returns the tokens that fit at least; `worst` are those that fitted so far. */
+function checkWindows({ limits, holds, settled, isIts }: Windows, asked: Asked, worst: number): number {
+  const { input, now, code, given, isMoving, fail } = asked;
+  const alone = holds.length === 0;
   let most = worst;
   for (const span of SPANS) {
-    const requestLimit = profile.limits[span.requests];
-    const tokenLimit = profile.limits[span.tokens];
+    const requestLimit = limits[span.requests];
+    const tokenLimit = limits[span.tokens];
+    if (requestLimit === 0 && tokenLimit === 0) continue;
     const from = span.ms === DAY ? Math.floor(now / DAY) * DAY - 1 : now - span.ms;
-    const inside = count(model, holds, from);
-    const longest = count(model, holds, from - span.slackMs - 1);
+    const inside = count(settled(from), holds, from);
+    const before = from - span.slackMs - 1;
+    const longest = count(settled(before), holds, before);
     const room = tokenLimit === 0 ? Number.POSITIVE_INFINITY : tokenLimit - inside.tokens;
-    if (moving && code === `${span.requests}_exceeded`) fail("6 windows", "it is counted already");
-    if (given !== null && !moving && requestLimit > 0 && inside.requests + 1 > requestLimit) {
+    if (isMoving && isIts && code === `${span.requests}_exceeded`) fail("6 windows", "it is counted already");
+    if (given !== null && !isMoving && requestLimit > 0 && inside.requests + 1 > requestLimit) {
       fail("6 windows", `${inside.requests} requests count already against ${span.requests} ${requestLimit}`);
     }
     if (given !== null && given.tokens > room) {
@@ -84,49 +135,77 @@ export function checkAdmission(
         `${given.tokens} tokens are held and ${room} are left of ${span.tokens} ${tokenLimit}`,
       );
     }
-    if (code === `${span.requests}_exceeded` && longest.requests + 1 <= requestLimit) {
+    if (isIts && code === `${span.requests}_exceeded` && longest.requests + 1 <= requestLimit) {
       fail("6 windows", `only ${longest.requests} requests count against ${requestLimit}`);
     }
     const leastRoom = tokenLimit - longest.tokens;
     const fits = most <= leastRoom || (alone && leastRoom > 0 && leastRoom >= input.promptTokens);
-    if (code === `${span.tokens}_exceeded` && fits) {
+    if (isIts && code === `${span.tokens}_exceeded` && fits) {
       fail("6 windows", `${leastRoom} tokens are left of ${tokenLimit} for ${most}`);
+    }
+    if (given !== null && !alone && given.tokens < worst && leastRoom >= worst && tokenLimit > 0) {
+      fail("6 windows", `${given.tokens} tokens are held beside others where ${worst} fit`);
     }
     if (tokenLimit > 0) most = Math.min(most, Math.max(0, leastRoom));
   }
-  if (code.endsWith("_exceeded")) return;
-  if (given !== null && (given.tokens < most || (!alone && given.tokens !== worst))) {
-    fail("6 windows", `${given.tokens} tokens are held where ${most} to ${worst} fit`);
-  }
+  return most;
+}
 
-  // ---- money
-  const expected = moneyRule(profile, model, holds, input, now);
-  const found = given === null ? code : given.cost;
-  if (found !== expected) fail("5 money", `the hold rule gives ${expected}, not ${found}`);
+/** Requests and tokens of a key that were admitted after `from`. */
+function usedBy({ requests }: KeyModel, from: number): { requests: number; tokens: number } {
+  const sum = { requests: 0, tokens: 0 };
+  for (const { at, tokens, isAgain } of requests) {
+    if (at <= from) continue;
+    if (!isAgain) sum.requests++;
+    sum.tokens += tokens;
+  }
+  return sum;
 }
 
 /** The cost to hold, or the code of the refusal: the contract's section on metering, once more. */
 function moneyRule(
   profile: Profile,
   model: Model,
+  key: KeyModel | null,
   holds: readonly Held[],
   input: AdmitInput,
   now: number,
 ): number | string {
-  if (profile.parent === null) return input.cost;
   const { oracle } = model;
-  const held = holds.reduce((sum, hold) => sum + hold.cost, 0);
+  const sumOf = (some: readonly Held[]) => some.reduce((sum, hold) => sum + hold.cost, 0);
+  const date = new Date(now).toISOString();
+  const [month, day] = [date.slice(0, 7), date.slice(0, 10)];
+  let cost: number | string = input.cost;
+  if (key !== null) {
+    const ofKey = holds.filter(({ apiKey }) => apiKey === key.id);
+    const rests: [string, number][] = [];
+    const left = (limit: number, prefix: string) => limit - spentBy(key, prefix, true) - sumOf(ofKey);
+    if (key.hardLimit > 0) rests.push(["hard_limit_reached", left(key.hardLimit, month)]);
+    if (key.dailyLimit > 0) rests.push(["daily_limit_reached", left(key.dailyLimit, day)]);
+    cost = fitting(cost, rests, ofKey, input);
+  }
+  if (profile.parent === null || typeof cost === "string") return cost;
+  const held = sumOf(holds);
   const balance = oracle.balance - duePart(oracle, holds, now);
   if (balance + profile.xCredit <= input.threshold) return "insufficient_balance";
-  const date = new Date(now).toISOString();
   const rests: [string, number][] = [["insufficient_balance", balance + profile.xCredit - held]];
   if (profile.hardLimit > 0) {
-    rests.push(["hard_limit_reached", profile.hardLimit - spentIn(oracle, date.slice(0, 7)) - held]);
+    rests.push(["hard_limit_reached", profile.hardLimit - spentIn(oracle, month) - held]);
   }
   if (profile.dailyLimit > 0) {
-    rests.push(["daily_limit_reached", profile.dailyLimit - spentIn(oracle, date.slice(0, 10)) - held]);
+    rests.push(["daily_limit_reached", profile.dailyLimit - spentIn(oracle, day) - held]);
   }
-  let cost: number = input.cost;
+  return fitting(cost, rests, holds, input);
+}
+
+/** Less than the worst case is held only beside no hold that the limit counts. */
+function fitting(
+  worst: number,
+  rests: readonly (readonly [string, number])[],
+  holds: readonly Held[],
+  input: AdmitInput,
+): number | string {
+  let cost = worst;
   for (const [code, rest] of rests) {
     if (cost <= rest) continue;
     if (holds.length > 0 || rest <= 0 || rest < input.promptCost) return code;
@@ -135,8 +214,11 @@ function moneyRule(
   return cost;
 }
 
-function count(model: Model, holds: readonly Held[], from: number): { requests: number; tokens: number } {
-  const settled = windowOf(model.oracle, from);
+function count(
+  settled: { requests: number; tokens: number },
+  holds: readonly Held[],
+  from: number,
+): { requests: number; tokens: number } {
   for (const hold of holds) {
     if (hold.at <= from) continue;
     if (!hold.counted) settled.requests++;

@@ -59,7 +59,7 @@ export function documentChecker(
         creditUsed: oracle.charged,
         chargeAmount: oracle.received,
         children: oracle.children,
-        dueAt: oracle.entries[0]?.expiresAt ?? null,
+        dueAt: dueAt(oracle),
       };
       for (const [field, value] of Object.entries(expected)) {
         if (body[field] !== value) fail(`document of ${actor}: ${field} is ${body[field]}, not ${value}`);
@@ -135,6 +135,11 @@ export function documentChecker(
       }
     },
   };
+}
+
+function dueAt({ entries, keys }: Oracle): number | null {
+  const due = [entries[0]?.expiresAt ?? null, keys.nextDeathAt()].filter((at) => at !== null);
+  return due.length === 0 ? null : Math.min(...due);
 }
 
 /** The first place where two plain values differ. */

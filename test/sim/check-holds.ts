@@ -14,6 +14,7 @@ import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";
 import { checkAdmission, type Model } from "./check-admission.ts";
+import { checkKeyCommand, checkSecret } from "./check-api-keys.ts";
 import type { Timeline } from "./clock.ts";
 import { add, addCommit, emptyOracle, type Oracle } from "./oracle.ts";
 import type { SimDisk } from "./store.ts";
@@ -74,9 +75,13 @@ export function holdChecker(parts: {
     turn: Turn,
     decision: Decision<AccountEvent>,
   ): void {
+    checkKeyCommand(trace, state, model.oracle, command, turn.now, decision);
     switch (command.type) {
       case "admit":
         complete(state, command.id);
+        if (!model.holds.has(command.id)) {
+          checkSecret(trace, state, model.oracle, command, turn.now, decision);
+        }
         if (model.holds.get(command.id)?.model === command.model) return;
         checkAdmission(trace, state.profile, model, command, turn.now, decision);
         if (decision.refused) trace.count(`refused ${decision.refused.code}`);
@@ -135,7 +140,9 @@ export function holdChecker(parts: {
     given.set(id, cost);
     model.admits = true;
     const counted = former?.counted ?? false;
-    model.holds.set(id, { model: name, given: cost, cost, tokens, at, counted, expiresAt: now + HOLD_MS });
+    const apiKey = told.apiKey?.id ?? 0;
+    const expiresAt = now + HOLD_MS;
+    model.holds.set(id, { model: name, apiKey, given: cost, cost, tokens, at, counted, expiresAt });
   }
 
   function again(model: Model, told: ReassertHolds, now: number): void {
@@ -148,11 +155,11 @@ export function holdChecker(parts: {
       if (known === undefined) {
         if (model.ended.has(hold.id) || hold.expiresAt <= now) continue;
         trace.count("holds told again");
-        const { cost, tokens, expiresAt, admittedAt: at } = hold;
+        const { apiKey, cost, tokens, expiresAt, admittedAt: at } = hold;
         // Elsewhere others were admitted meanwhile, or it was given on grounds that never became durable: as if lost.
         const heldFor = kind() && !model.admits ? (given.get(hold.id) ?? cost) : 0;
         const counted = model.abandoned.has(hold.id);
-        const held = { given: heldFor, cost, tokens, at, counted, expiresAt };
+        const held = { apiKey, given: heldFor, cost, tokens, at, counted, expiresAt };
         model.holds.set(hold.id, { model: hold.model, ...held });
         continue;
       }

@@ -10,6 +10,8 @@ import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
 import { type PlacementChecker, placementChecker } from "./check-placement.ts";
 import type { Timeline } from "./clock.ts";
 import { type FanOut, fanOut } from "./fan-out.ts";
+import type { KeyOracle } from "./key-oracle.ts";
+import { addCommit, emptyOracle } from "./oracle.ts";
 import type { SimDisk } from "./store.ts";
 import type { Trace } from "./trace.ts";
 
@@ -80,6 +82,11 @@ export function createCheckers(parts: {
       const keyClaim = await disk.store.findClaim(key);
       if (keyClaim === null || keyClaim.account !== id || !keyClaim.confirmed)
         fail(`account ${id} has no confirmed claim of its key`);
+      for (const hash of keysOf(disk, Number(id)).claims().must) {
+        const named = await disk.store.findClaim(`key:${hash}`);
+        if (named === null || named.account !== id || !named.confirmed)
+          fail(`account ${id} has no confirmed claim of a named key's secret`);
+      }
     }
     const known = new Set(accounts.map(({ id }) => Number(id)));
     for (const claim of await disk.store.unconfirmed(Number.MAX_SAFE_INTEGER, 10_000)) {
@@ -87,8 +94,10 @@ export function createCheckers(parts: {
     }
     for (const { key, account } of disk.claims()) {
       if (!known.has(account)) fail(`the ${key.split(":")[0]} claim of account ${account} has no account`);
-      else if (key.startsWith("key:") && key !== `key:${keyHashOf(disk, account)}`) {
-        fail(`account ${account} has a claim of a key that is not its own`);
+      else if (key.startsWith("key:")) {
+        const { must, may } = keysOf(disk, account).claims();
+        const own = [keyHashOf(disk, account), ...must, ...may].map((hash) => `key:${hash}`);
+        if (!own.includes(key)) fail(`account ${account} has a claim of a key that is not its own`);
       }
     }
   }
@@ -141,4 +150,10 @@ function keyHashOf(disk: SimDisk, account: number): string {
     }
   }
   return "";
+}
+
+function keysOf(disk: SimDisk, account: number): KeyOracle {
+  const oracle = emptyOracle();
+  for (const commit of disk.ledger.get(`account/${account}`) ?? []) addCommit(oracle, commit);
+  return oracle.keys;
 }

@@ -50,6 +50,10 @@ export interface Load {
   readonly configuring: number;
   /** Changes of configurations and maps come one after another. */
   readonly orderly: boolean;
+  /** Errands about named API keys: made, capped, narrowed, rotated, disabled, deleted. */
+  readonly keys: number;
+  /** 0..1: requests that come with the secret of a named key, where their account has one. */
+  readonly keyed: number;
 }
 
 export function drawLoad(random: SimRandom): Load {
@@ -79,5 +83,7 @@ export function drawLoad(random: SimRandom): Load {
     errands: often(0.7, () => Math.round(random.spread(1, 200)), 0),
     configuring: often(0.7, () => Math.round(random.spread(10, 400)), 0),
     orderly: random.chance(0.6),
+    keys: often(0.7, () => Math.round(random.spread(5, 150)), 0),
+    keyed: random.unit(),
   };
 }

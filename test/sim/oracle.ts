@@ -3,6 +3,7 @@
 
 import type { AccountEvent } from "../../actors/account/state.ts";
 import type { Commit } from "../../src/store/store.ts";
+import { KeyOracle } from "./key-oracle.ts";
 
 export interface DayModel {
   requests: number;
@@ -32,6 +33,8 @@ export interface Oracle {
   days: Map<string, Map<string, DayModel>>;
   /** Every request that left a trace in the ledger, as windows count it. */
   requests: { at: number; tokens: number; model: string; isAgain?: true }[];
+  /** Its named keys. */
+  readonly keys: KeyOracle;
 }
 
 export const emptyOracle = (): Oracle => ({
@@ -46,12 +49,14 @@ export const emptyOracle = (): Oracle => ({
   alerts: new Map(),
   days: new Map(),
   requests: [],
+  keys: new KeyOracle(),
 });
 
 const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 export function add(oracle: Oracle, event: AccountEvent, at: number): void {
   if ("balanceAfter" in event) oracle.balance += event.amount;
+  oracle.keys.add(event, at);
   switch (event.type) {
     case "owing": {
       const { id, amount, taken, child } = event.transfer;

@@ -8,6 +8,7 @@ import { RefusedError } from "../../src/base/errors.ts";
 import type { RuntimeLimits } from "../../src/runtime/limits.ts";
 import type { ClusterLimits } from "../../src/runtime/placement/cluster-placement.ts";
 import { createAdministration } from "./administration.ts";
+import { createApiKeyTraffic } from "./api-keys.ts";
 import { createBrimming } from "./brimming.ts";
 import { createNet } from "./bus.ts";
 import { checkCopies } from "./check-copies.ts";
@@ -64,6 +65,8 @@ export interface Outcome {
   readonly violations: Trace["violations"];
 }
 
+/** What named keys draw shifts nothing of what is drawn besides. */
+const API_KEYS = 0x5ec2e7;
 /** Faults have stopped: so long may the last ask, transfer and save take. */
 const SETTLE_MS = 120_000;
 /** In a cluster so many keys fail and answer by turns. */
@@ -148,13 +151,14 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   const clients = createClients({ pick: fleet.pick, homes: nodes > 1, world, random: random.fork(), trace });
   const users = { clients, world, trace, load, checkers };
   const tree = createTree({ ...users, random: random.fork() });
-  const errands = createAdministration({ ...users, tree, random: random.fork() });
+  const apiKeys = createApiKeyTraffic({ ...users, tree, random: simRandom(seed ^ API_KEYS) });
+  const errands = createAdministration({ ...users, tree, apiKeys, random: random.fork() });
   const traffic = random.fork();
   const configuring = {
     ...createConfiguring({ ...users, tree, random: random.fork() }),
     ...createFailingKeys({ ...users, tree, random: random.fork() }),
   };
-  createWorkload({ ...users, tree, errands, configuring, random: traffic }).start();
+  createWorkload({ ...users, tree, errands, configuring, apiKeys, random: traffic }).start();
 
   if (nodes > 1) {
     const chanceOfKeys = beside.fork();

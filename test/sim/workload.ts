@@ -8,6 +8,7 @@ import { actorRef } from "../../actors/index.ts";
 import { toNano, ZERO } from "../../actors/money.ts";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
 import { RefusedError } from "../../src/base/errors.ts";
+import type { ApiKeyTraffic } from "./api-keys.ts";
 import type { Checkers } from "./checkers.ts";
 import { type Clients, GaveUp } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
@@ -41,6 +42,7 @@ export function createWorkload(parts: {
   errands: Errands;
   /** Of configurations, maps and keys. */
   configuring: Errands;
+  apiKeys: ApiKeyTraffic;
   clients: Clients;
   tree: Tree;
   world: ProcessClock;
@@ -65,11 +67,13 @@ export function createWorkload(parts: {
   }
 
   async function request(): Promise<void> {
-    const { id: of, keyHash } = account();
+    const asking = account();
+    const { id: of } = asking;
+    const keyHash = parts.apiKeys.secretFor(asking);
     const id = ids.id();
     let need = needOf();
     const first = await admit(of, { id, keyHash, ...need });
-    const { home } = first;
+    const { home, apiKey } = first;
     let { admittedAt } = first;
     await pause(Math.min(THINK_MOST_MS, random.pause(load.thinkMs)));
     for (let moves = 0; moves < MOVES_MOST && random.chance(load.moved); moves++) {
@@ -119,6 +123,7 @@ export function createWorkload(parts: {
         stream: false,
         attempts: [],
         keep: toNano(random.chance(0.5) ? REQUEST_COST : 0),
+        ...(apiKey && { apiKey: apiKey.id, apiKeyName: apiKey.name }),
       },
       home,
     );
@@ -279,6 +284,7 @@ export function createWorkload(parts: {
       run(parts.errands, load.errands);
       spread("read", Math.min(200, Math.round(load.durationMs / load.readEveryMs)), read);
       run(parts.configuring, load.configuring);
+      run(parts.apiKeys.errands, load.keys);
     },
   };
 }
