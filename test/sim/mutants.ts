@@ -40,6 +40,15 @@ const credit = {
 } as const;
 const kind = { nodes: 3, cluster: { kind: true, late: 1 }, load: busy() } as const;
 
+/** A few accounts whose requests nearly all come with named keys, which are made and changed all the time. */
+const keyed = {
+  nodes: 1,
+  load: {
+    ...{ keys: 200, keyed: 0.95, accounts: 6, hot: 1, requests: 400, errands: 20, configuring: 0 },
+    ...{ thinkMs: 4_000, durationMs: 60_000, wealth: 1_000, limited: 0 },
+  },
+} as const;
+
 /** Requests that are under way while shards move, on accounts that are nearly empty or limited. */
 function busy() {
   return {
@@ -359,6 +368,75 @@ export const MUTANTS: readonly Mutant[] = [
       },
     },
     seeds: 200,
+  },
+  {
+    name: "a key's cap ignores holds",
+    rule: "requests of a key that run together stay below its cap",
+    file: "actors/account/reserve.ts",
+    from: "held: ({ state, named }) => state.volatile.keyHolds.get(named!.key.id)?.cost ?? ZERO,",
+    to: "held: () => ZERO,",
+    options: keyed,
+  },
+  {
+    name: "a key is never alone",
+    rule: "a lone request of a key holds the rest of its cap, beside holds of other keys",
+    file: "actors/account/reserve.ts",
+    from: "isAlone: ({ state, named }) => !state.volatile.keyHolds.has(named!.key.id),",
+    to: "isAlone: isAccountAlone,",
+    options: keyed,
+  },
+  {
+    name: "released forgets the key",
+    rule: "a request that ends without a charge counts in its key's windows",
+    file: "actors/account/charge.ts",
+    from: "return [apiKey === MAIN_API_KEY ? released : { ...released, apiKey }];",
+    to: "return [apiKey === MAIN_API_KEY ? released : released];",
+    options: { ...keyed, load: { ...keyed.load, cancelled: 0.6 } },
+  },
+  {
+    name: "a fee forgets the key",
+    rule: "a fee counts against the caps of the key that asked",
+    file: "actors/account/evolve.ts",
+    from: 'if (event.type === "query_fee" && event.apiKey !== undefined) {',
+    to: 'if (event.type === "delete_fee" && event.apiKey !== undefined) {',
+    options: { ...keyed, load: { ...keyed.load, errands: 300 } },
+  },
+  {
+    name: "an expired key is accepted",
+    rule: "a key is invalid from its expiry on, at the account's own time",
+    file: "actors/account/authenticate.ts",
+    from: "if (expiresAt !== null && expiresAt <= now) {",
+    to: "if (expiresAt !== null && expiresAt + 5_000 <= now) {",
+    options: keyed,
+  },
+  {
+    name: "an overlap never ends",
+    rule: "a former secret is good for the overlap and no longer",
+    file: "actors/account/authenticate.ts",
+    from: "if (secret.until !== null && secret.until <= now) {",
+    to: "if (secret.until !== null && secret.until <= now - 20_000) {",
+    options: keyed,
+  },
+  {
+    name: "a move keeps foreign keys",
+    rule: "a move disables the keys of accounts that are no longer above",
+    file: "actors/account/evolve-lifecycle.ts",
+    from: "disableForeignKeys(state, profileOf(state));",
+    to: "",
+    also: {
+      file: "actors/account/evolve-lifecycle.ts",
+      from: 'import { disableForeignKeys } from "./evolve-api-keys.ts";',
+      to: "",
+    },
+    options: { ...keyed, load: { ...keyed.load, errands: 300 } },
+  },
+  {
+    name: "claims of dead secrets stay",
+    rule: "what a sweep finds dead is released and forgotten",
+    file: "src/admin/periodic-sweeps.ts",
+    from: "await forgetDeadSecrets(parts, id, deadSecrets);",
+    to: "void deadSecrets;",
+    options: keyed,
   },
 ];
 
