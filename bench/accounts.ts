@@ -43,6 +43,8 @@ export interface Administration {
   createEmptyOwner(owner: NewOwner): Promise<string>;
   /** Makes the account of this number below an Owner, which pays for it. */
   createAccount(ownerKey: string, name: string): Promise<BenchAccount>;
+  /** Makes a named API key and answers its secret. */
+  createApiKey(mainKey: string, fields: object): Promise<string>;
   ledger(account: BenchAccount): Promise<Ledger>;
   /** The runtime's counters by name, from /metrics. */
   counters(): Promise<ReadonlyMap<string, number>>;
@@ -105,6 +107,10 @@ export function administration(parts: {
     createAccount,
     createOwnerWithKey,
     createOwner: async (owner) => [...(await createOwnerWithKey(owner)).accounts],
+    async createApiKey(mainKey, fields) {
+      const { secret } = await call<{ readonly secret: string }>(mainKey, "POST", "/dashboard/keys", fields);
+      return secret;
+    },
     async ledger({ key }) {
       const { lines, total } = await call<LedgerPage>(key, "GET", "/dashboard/ledger?size=1");
       const { balance } = await call<{ balance: number }>(key, "GET", "/dashboard/status");

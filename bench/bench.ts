@@ -2,6 +2,7 @@
 // Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never because it is slow.
 
 import { parseArgs } from "node:util";
+import { apiKeys } from "./api-keys.ts";
 import { WrongResult } from "./books.ts";
 import { cluster } from "./cluster-measure.ts";
 import { cpu, messages, translated } from "./cpu.ts";
@@ -36,6 +37,7 @@ const MEASURES: readonly Measure[] = [
   largeBodies,
   hostile,
   inFlight,
+  apiKeys,
   cluster,
 ];
 

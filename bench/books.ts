@@ -13,6 +13,8 @@ export class WrongResult extends Error {}
 export interface Books {
   /** Runs a job in a process of its own; throws WrongResult when an answer was wrong. */
   load(job: Omit<Job, "style">): Promise<Loaded>;
+  /** Makes answers to a named API key count for the account with this main key. */
+  countFor(namedKey: string, mainKey: string): void;
   /** Throws WrongResult unless all targets send the same request upstream and the same answer back, byte for byte. */
   checkSame(targets: readonly Target[], facts: () => Promise<UpstreamFacts>): Promise<void>;
   /** Throws WrongResult unless these accounts have a charge for each answer and are poorer by just that, to the nano-dollar. */
@@ -24,7 +26,11 @@ const CHECKED_AT_ONCE = 16;
 
 export function openBooks(style: StyleName): Books {
   const answered = new Map<string, number>();
-  const enter = (key: string, answers: number) => answered.set(key, (answered.get(key) ?? 0) + answers);
+  const mainKeys = new Map<string, string>();
+  const enter = (key: string, answers: number) => {
+    const account = mainKeys.get(key) ?? key;
+    answered.set(account, (answered.get(account) ?? 0) + answers);
+  };
 
   async function askOnce({ url, keys }: Target, stream: boolean): Promise<string> {
     const { path, headers } = STYLES[style];
@@ -41,6 +47,7 @@ export function openBooks(style: StyleName): Books {
   }
 
   return {
+    countFor: (namedKey, mainKey) => void mainKeys.set(namedKey, mainKey),
     async load(job) {
       const loaded = await runJob({ ...job, style });
       for (const [target, { keys }] of job.targets.entries()) {

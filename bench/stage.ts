@@ -24,6 +24,8 @@ export interface Stage {
   /** Both with a dead key before a working one. Without keys unless `deadKey` is set. */
   readonly failing: { readonly service: Target; readonly passThrough: Target };
   readonly load: Books["load"];
+  /** Makes a named API key with these fields for one of the accounts, and answers a target that asks with it. */
+  withApiKey(nth: number, fields: object): Promise<Target>;
   facts(): Promise<UpstreamFacts>;
 }
 
@@ -106,6 +108,12 @@ export async function onStage<T>(options: StageOptions, measure: (stage: Stage) 
         passThrough: { url: passThrough.url, keys: [DEAD_SECRET] },
       },
       load: books.load,
+      async withApiKey(nth, fields) {
+        const { key } = sound[nth]!;
+        const secret = await admin.createApiKey(key, fields);
+        books.countFor(secret, key);
+        return { url: service.url, keys: [secret] };
+      },
       facts: () => factsOf(upstream),
     };
     const others = deadKey ? Object.values(stage.failing) : [];
