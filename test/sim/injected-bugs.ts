@@ -116,6 +116,21 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     },
   },
   {
+    checker: "19 api keys",
+    bug: "an account that takes every secret for that of its main key",
+    options: {
+      load: { keys: 200, keyed: 0.95, accounts: 6, requests: 300, errands: 0, configuring: 0 },
+      injected: {
+        behavior: inAccount((real) => ({
+          decide(state, command, turn) {
+            if (command.type !== "admit" || state.profile === null) return real.decide(state, command, turn);
+            return real.decide(state, { ...command, keyHash: state.profile.keyHash }, turn);
+          },
+        })),
+      },
+    },
+  },
+  {
     checker: "4 fold",
     bug: "a snapshot that forgets what was used",
     options: {

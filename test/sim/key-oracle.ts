@@ -57,6 +57,10 @@ export class KeyOracle {
       case "closed":
         this.isOver = true;
         return;
+      case "returned":
+        // A deletion whose refund came back is under way again.
+        this.isOver = false;
+        return;
       case "api_key_added": {
         const { id, createdBy, hardLimit, dailyLimit, rpm, tpm, status, expiresAt, secrets } = event.key;
         this.keys.set(id, {

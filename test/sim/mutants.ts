@@ -423,11 +423,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: "actors/account/evolve-lifecycle.ts",
     from: "disableForeignKeys(state, profileOf(state));",
     to: "",
-    also: {
-      file: "actors/account/evolve-lifecycle.ts",
-      from: 'import { disableForeignKeys } from "./evolve-api-keys.ts";',
-      to: "",
-    },
     options: { ...keyed, load: { ...keyed.load, errands: 300 } },
   },
   {

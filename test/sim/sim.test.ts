@@ -22,7 +22,10 @@ test("two hundred seeds keep every promise", async () => {
   expect(failed).toEqual([]);
   expect(runs).toBe(200);
   // They do meet what they are to withstand.
-  for (const what of ["crashes", "drains", "nodes frozen", "bus lines cut", "holds told again"]) {
+  for (const what of [
+    ...["crashes", "drains", "nodes frozen", "bus lines cut", "holds told again"],
+    ...["admitted for named keys", "dead secrets refused", "api keys rotated"],
+  ]) {
     expect([what, (totals[what] ?? 0) > 0]).toEqual([what, true]);
   }
 }, 3_000_000);
