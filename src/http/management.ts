@@ -4,7 +4,7 @@
 //   transform      key → call limiter → audit entry → flags, IP, scope → role → body     401 and 403 come before 400
 //   (Elysia)       validation of params, query and body
 //   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
-//   afterHandle    the answer is kept, the audit entry closed
+//   afterHandle    the answer is kept, the audit entry closed, and the answer may get an entity tag, or become 304
 //   onError        of app.ts: ends both with `fail`
 //
 // It knows no endpoint, and maps no error to a response.
@@ -24,6 +24,7 @@ import { parseBoundedBody } from "../gateway/json-body.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import { type Action, type AuditCall, type AuditEntry, type AuditLog, openAuditEntry } from "./audit-log.ts";
 import type { CallLimiter } from "./call-limiter.ts";
+import { taggedAnswer } from "./etag.ts";
 import type { AdminIdempotency, CommandId, IdempotentWrite } from "./idempotency.ts";
 import { MANAGEMENT_BODY_BYTES_MAX, readText, refuseRepeatedNames } from "./request-body.ts";
 import {
@@ -70,6 +71,8 @@ export interface Access {
   readonly identifyMs?: number;
   /** The answer has a price, so `insufficient_balance` is 429, as for a request to a model. */
   readonly isCharged?: true;
+  /** Its answers have entity tags: see etag.ts. */
+  readonly hasEtag?: true;
 }
 
 /** Whether an endpoint answers only on the administration listener where there is one (contract section 1). */
@@ -224,9 +227,10 @@ export const management = (parts: ManagementParts) =>
             Object.assign(set.headers, kept.headers);
             return kept.body;
           },
-          async afterHandle({ call, set, responseValue }) {
+          async afterHandle({ call, request, set, responseValue }) {
             const { "x-request-id": _, ...headers } = set.headers;
             await call!.complete(responseValue, headers as Record<string, string>);
+            return access.hasEtag ? taggedAnswer(request, responseValue, headers) : undefined;
           },
         };
       },

@@ -89,7 +89,7 @@ function listed(set: { headers: object }, { list, headers }: UserList): AccountS
   return Array.isArray(list) ? list : rawAnswer<AccountShape[]>(list);
 }
 
-const READS = { role: "any", scope: "read", audit: null } as const;
+const READS = { role: "any", scope: "read", audit: null, hasEtag: true } as const;
 
 const LIST = {
   tag: "Accounts",

@@ -41,7 +41,7 @@ export const bills = (parts: BillsParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/dashboard/bill", ({ call, query, request }) => ownBill(parts, call, query, request), {
-      access: { role: "any", scope: "read", audit: null, isCharged: true },
+      access: { role: "any", scope: "read", audit: null, isCharged: true, hasEtag: true },
       query: BillQuerySchema,
       response: BillSchema,
       detail: operation({
@@ -58,7 +58,7 @@ export const bills = (parts: BillsParts) =>
       "/x-bill",
       ({ call, query, request }) => descendantsBill(parts, call.caller, query, request.signal),
       {
-        access: { role: "any", scope: "read", audit: null },
+        access: { role: "any", scope: "read", audit: null, hasEtag: true },
         query: DescendantBillQuerySchema,
         response: DescendantBillSchema,
         detail: operation({

@@ -81,7 +81,7 @@ export function configuration(parts: ConfigurationParts) {
       },
     )
     .get("/x-conf", ({ call }) => routingOf(parts, call.caller.profile.id), {
-      access: READS,
+      access: { ...READS, hasEtag: true },
       query: NoQuerySchema,
       response: ConfSchema,
       detail: ROUTING,

@@ -36,6 +36,8 @@ export interface DashboardParts extends ManagementParts, CallableParts, ExplainP
 }
 
 const READS = { role: "any", scope: "read", audit: null } as const;
+/** What pages ask for again and again. */
+const TAGGED = { ...READS, hasEtag: true } as const;
 
 /** The dashboard. Source: specification, "Dashboard"; contract sections 3 and 5. */
 export const dashboard = (parts: DashboardParts) =>
@@ -74,7 +76,7 @@ export const dashboard = (parts: DashboardParts) =>
     .get(
       "/dashboard/live",
       async ({ call: { caller } }) => liveShape(caller, await parts.configs.maps(caller.profile)),
-      { access: READS, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
+      { access: TAGGED, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
     )
     .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {
       access: READS,
@@ -89,7 +91,7 @@ export const dashboard = (parts: DashboardParts) =>
       logs("listUserLogs"),
     )
     .get("/dashboard/ledger", ({ call, query }) => ledgerOf(parts.store, call.caller.profile.id, query), {
-      access: READS,
+      access: TAGGED,
       query: LedgerQuerySchema,
       response: LedgerSchema,
       detail: LEDGER_DETAIL,
@@ -101,7 +103,7 @@ export const dashboard = (parts: DashboardParts) =>
         return ledgerOf(parts.store, id, query);
       },
       {
-        access: READS,
+        access: TAGGED,
         query: DescendantLedgerQuerySchema,
         response: LedgerSchema,
         detail: DESCENDANT_LEDGER_DETAIL,
@@ -111,7 +113,7 @@ export const dashboard = (parts: DashboardParts) =>
       "/dashboard/explain",
       ({ call: { caller, clientIp }, query }) =>
         explained(parts, { of: caller, ip: clientIp, showsKeys: caller.isOwner, query }),
-      { access: READS, query: ExplainQuerySchema, response: ExplainSchema, detail: EXPLAIN_DETAIL },
+      { access: TAGGED, query: ExplainQuerySchema, response: ExplainSchema, detail: EXPLAIN_DETAIL },
     )
     .get(
       "/x-explain",
@@ -122,7 +124,7 @@ export const dashboard = (parts: DashboardParts) =>
         return explained(parts, { of, ip, showsKeys: caller.isOwner, query });
       },
       {
-        access: READS,
+        access: TAGGED,
         query: DescendantExplainQuerySchema,
         response: ExplainSchema,
         detail: DESCENDANT_EXPLAIN_DETAIL,
@@ -141,7 +143,7 @@ const info = (operationId: string) => ({
 });
 
 const logs = (operationId: string) => ({
-  access: READS,
+  access: TAGGED,
   query: LogsQuerySchema,
   response: LogsSchema,
   detail: operation({

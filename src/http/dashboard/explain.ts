@@ -13,6 +13,7 @@ import { explain, type KeyCandidate } from "../../gateway/dry-run/explain.ts";
 import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
 import type { Store } from "../../store/store.ts";
+import { wholeSecond } from "../etag.ts";
 import type { ExplainSchema } from "./schemas.ts";
 
 /** What explanations need. */
@@ -92,7 +93,7 @@ function limitShape({ scope, name, limit, remaining, resetsAt, unit }: LimitRow)
     name,
     limit: shown(limit),
     remaining: shown(remaining),
-    resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString(),
+    resets_at: resetsAt === null ? null : wholeSecond(resetsAt),
   };
 }
 

@@ -84,12 +84,13 @@ function completeOperation(schemas: SchemaWriter, generated: Json, route: Docume
     responses: {
       200: {
         description: "Success",
-        headers: { "x-request-id": REQUEST_ID, ...answerHeaders(extra) },
+        headers: { "x-request-id": REQUEST_ID, ...(hasEtag(route) ? ETAG : {}), ...answerHeaders(extra) },
         content: {
           ...answerJson(schemas, route.hooks.response, extra.answerExample),
           ...contentOf(schemas, extra.answerContent),
         },
       },
+      ...(hasEtag(route) ? NOT_MODIFIED : {}),
       ...Object.fromEntries(
         Object.entries(extra.otherResponses ?? {}).map(([status, { description, content }]) => [
           status,
@@ -117,6 +118,23 @@ const SCOPE_NOTES = {
   admin: "The API key needs the scope `admin`.",
   main_key: "Only for the main key of an account.",
 } as const;
+const hasEtag = ({ hooks }: DocumentedRoute): boolean => hooks.detail?.["x-access"]?.hasEtag === true;
+
+const ETAG = {
+  etag: {
+    description: "Of a JSON answer that is no unpaged list: send it in `If-None-Match` when asking again.",
+    schema: { type: "string" },
+  },
+};
+
+const NOT_MODIFIED = {
+  304: {
+    description: "The answer is still the one that `If-None-Match` names; without a body",
+    headers: ETAG,
+  },
+};
+
+const IF_NONE_MATCH = "Tags of answers that are known already, or `*`: if one of them is the answer, 304.";
 
 const REQUEST_ID = { $ref: "#/components/headers/x-request-id" };
 
@@ -173,6 +191,7 @@ function parametersOf(
   });
   const headers = Object.entries({
     ...extraOf(route).requestHeaders,
+    ...(hasEtag(route) ? { "If-None-Match": IF_NONE_MATCH } : {}),
     ...(route.method !== "GET" && isIdempotentPath(route.path) ? { "Idempotency-Key": IDEMPOTENCY_KEY } : {}),
   }).map(([name, description]) => ({
     name,

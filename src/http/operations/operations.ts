@@ -36,7 +36,7 @@ const cluster = (parts: OperationsParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-cluster", async () => clusterOverview(parts), {
-      access: { role: "root", scope: "admin", audit: null, identifyMs: OVERVIEW_MS },
+      access: { role: "root", scope: "admin", audit: null, identifyMs: OVERVIEW_MS, hasEtag: true },
       query: NoQuerySchema,
       response: ClusterSchema,
       detail: operation({

@@ -23,6 +23,7 @@ import {
 } from "./schemas.ts";
 
 const READS = { role: "owner", scope: "admin", audit: null } as const;
+const TAGGED = { ...READS, hasEtag: true } as const;
 
 /** Provider keys of an Owner. Source: specification, "Provider keys". */
 export const providerKeys = (parts: KeysParts) =>
@@ -39,10 +40,10 @@ export const providerKeys = (parts: KeysParts) =>
       "/x-keys",
       async ({ call, query, set }) =>
         listKeys(await parts.system.ask(actorRef.keyPool(call.caller.profile.id), "list", {}), query, set),
-      { access: READS, query: KeysQuerySchema, response: KeyListSchema, detail: LIST },
+      { access: TAGGED, query: KeysQuerySchema, response: KeyListSchema, detail: LIST },
     )
     .get("/x-keys/:key", ({ call, params, query, set }) => findKeys(parts, call, params.key, query, set), {
-      access: READS,
+      access: TAGGED,
       params: KeyFilterParams,
       query: KeyQuerySchema,
       response: KeyOrKeysSchema,
