@@ -43,6 +43,29 @@ export interface FoundLines {
   readonly next: LineAnchor | null;
 }
 
+/** Where a walk over the lines that pass begins and ends. */
+export interface LineWalk {
+  /** It begins behind this place; null for the newest line. */
+  readonly after: LineAnchor | null;
+  /** So many lines that pass are left out first. */
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** How many lines pass, and the sum of their amounts in nano-dollars, which may exceed the safe integers. */
+export interface LineTotals {
+  readonly count: number;
+  readonly amount: bigint;
+}
+
+export const NO_LINES: LineTotals = { count: 0, amount: 0n };
+
+/** Throws when the filter or the walk is not one that a store may run. */
+export function checkLineWalk(filter: LineFilter, { after, skip, limit }: LineWalk): void {
+  checkLineQuery(filter, after, limit);
+  assert(Number.isSafeInteger(skip) && skip >= 0, `a walk that leaves out ${skip} lines`);
+}
+
 /** Throws when the filter, the anchor or the limit is not one that a store may run. */
 export function checkLineQuery(filter: LineFilter, after: LineAnchor | null, limit: number): void {
   const { actor, from, until, types, model, apiKey, tags, request } = filter;

@@ -4,7 +4,7 @@
 // a line (its tokens, attempts and durations) is read there, and its request is found by its dedup ids.
 // Nothing here reads or writes a database.
 
-import type { FoundLine, FoundLines, LineAnchor, LineFilter } from "./line-filter.ts";
+import type { FoundLine, FoundLines, LineAnchor, LineFilter, LineWalk } from "./line-filter.ts";
 import type { Commit } from "./store.ts";
 
 /** A ledger line as filters see it. It is derived from its commit and never differs from it. */
@@ -134,6 +134,11 @@ export function pageOfRequest(
   const lines = passingLines(filter, after, read);
   if (lines.length > limit) return { lines: lines.slice(0, limit), next: anchorOf(lines[limit - 1]!) };
   return { lines, next: commits.length > limit ? firstLine(read.at(-1)!) : null };
+}
+
+/** The page of a walk that found these lines: with an anchor when it found as many as it asked for. */
+export function pageOfWalk(lines: readonly FoundLine[], { limit }: LineWalk): FoundLines {
+  return { lines, next: lines.length < limit ? null : anchorOf(lines.at(-1)!) };
 }
 
 /** The place of a line alone. */

@@ -3,7 +3,7 @@
 // is the contract as code and runs against each of them.
 // A store decides nothing about accounts: it keeps what it is given and refuses a second writer of a seq.
 
-import type { FoundLines, LineAnchor, LineFilter } from "./line-filter.ts";
+import type { FoundLines, LineAnchor, LineFilter, LineTotals, LineWalk } from "./line-filter.ts";
 import type {
   Conditions,
   DocumentBody,
@@ -14,7 +14,14 @@ import type {
   Table,
 } from "./tables.ts";
 
-export type { FoundLine, FoundLines, LineAnchor, LineFilter } from "./line-filter.ts";
+export type {
+  FoundLine,
+  FoundLines,
+  LineAnchor,
+  LineFilter,
+  LineTotals,
+  LineWalk,
+} from "./line-filter.ts";
 export type { Conditions, Find, ScanQuery, Table, Where } from "./tables.ts";
 
 /**
@@ -257,6 +264,14 @@ export interface Store extends Registry {
    * seconds once a snapshot covers them. Throws when no store may run such a query.
    */
   lines(filter: LineFilter, after: LineAnchor | null, limit: number): Promise<FoundLines>;
+  /**
+   * The lines that a walk finds, newest first: as many as it asks for, or all that are left, however many lines
+   * have to be examined. `next` is null when there are fewer. It never blocks the event loop for long, and
+   * rejects as `usageTotals` does.
+   */
+  walkLines(filter: LineFilter, walk: LineWalk, signal?: AbortSignal): Promise<FoundLines>;
+  /** Counts the lines that pass and adds up their amounts, under the same rules as `walkLines`. */
+  lineTotals(filter: LineFilter, signal?: AbortSignal): Promise<LineTotals>;
   /** The seq and the number of ledger lines of the actor's newest commit; null when it has no commit. */
   lastCommit(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
   /**

@@ -227,6 +227,8 @@ export function storeLine(parts: LineParts): Store {
     commitsByDedupId: (mark, limit) => read("byMark", () => store.commitsByDedupId(mark, limit)),
     readLines: (actor, from, to) => read("lines", () => store.readLines(actor, from, to)),
     lines: (filter, from, limit) => read("filtered", () => store.lines(filter, from, limit)),
+    walkLines: (filter, walk, signal) => read("walked", () => store.walkLines(filter, walk, signal)),
+    lineTotals: (filter, signal) => read("counted", () => store.lineTotals(filter, signal)),
     lastCommit: (actor) => read("last", () => store.lastCommit(actor)),
     listActors: (prefix, from, limit) => read("actors", () => store.listActors(prefix, from, limit)),
     find: (find) => read("find", () => store.find(find)),

@@ -3,7 +3,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { passingLines } from "../../src/store/line-rows.ts";
-import type { Commit, LineAnchor, LineFilter, Store } from "../../src/store/store.ts";
+import type { Commit, FoundLine, LineAnchor, LineFilter, Store } from "../../src/store/store.ts";
 import { commit, save } from "./store-samples.ts";
 
 const ACTOR = "account/1";
@@ -98,6 +98,31 @@ export function lineRules(store: () => Store): void {
     return found;
   }
 
+  /** What a store's walks and sums have to find: the definition, by the lines that pass. */
+  async function expectWalks(filter: LineFilter, passing: readonly FoundLine[]): Promise<void> {
+    const amount = passing.reduce((sum, { e }) => sum + BigInt((e as { amount: number }).amount), 0n);
+    const totals = await store().lineTotals(filter);
+    expect([filter, totals]).toEqual([filter, { count: passing.length, amount }]);
+    const walks = [
+      ...[0, 1, 2, 7, 130, passing.length, passing.length + 1].map((skip) => ({
+        after: null,
+        skip,
+        limit: 3,
+      })),
+      ...[1, 150, passing.length, 500].map((limit) => ({ after: null, skip: 1, limit: Math.max(1, limit) })),
+    ];
+    for (const walk of walks) {
+      const { lines, next } = await store().walkLines(filter, walk);
+      const wanted = passing.slice(walk.skip, walk.skip + walk.limit);
+      expect([filter, walk, lines]).toEqual([filter, walk, wanted]);
+      const last = wanted.length < walk.limit ? null : wanted.at(-1)!;
+      expect(next).toEqual(last && { at: last.at, number: last.number });
+      if (next === null) continue;
+      const behind = await store().walkLines(filter, { after: next, skip: 1, limit: 2 });
+      expect(behind.lines).toEqual(passing.slice(walk.skip + walk.limit + 1, walk.skip + walk.limit + 3));
+    }
+  }
+
   describe("lines by filters", () => {
     describe("of a small ledger", () => {
       beforeEach(() => keep([...COMMITS, lined("account/11", 1, 1, 2_000, [charge("other")])]));
@@ -109,6 +134,23 @@ export function lineRules(store: () => Store): void {
             expect([what, size, found.map(({ e }) => (e as Event).id).join(" ")]).toEqual([what, size, ids]);
           }
         }
+      });
+
+      test("are walked over and counted as they are listed", async () => {
+        for (const [, filter] of CASES) {
+          await expectWalks(
+            { actor: ACTOR, ...filter },
+            passingLines({ actor: ACTOR, ...filter }, null, COMMITS.toReversed()),
+          );
+        }
+        expect(await store().lineTotals({ actor: "account/3" })).toEqual({ count: 0, amount: 0n });
+      });
+
+      test("are walked over and counted only while somebody waits", async () => {
+        const signal = AbortSignal.abort(new Error("nobody waits"));
+        const walk = { after: null, skip: 0, limit: 1 };
+        await expect(store().walkLines({ actor: ACTOR }, walk, signal)).rejects.toThrow("nobody waits");
+        await expect(store().lineTotals({ actor: ACTOR }, signal)).rejects.toThrow("nobody waits");
       });
 
       test("have their place and their event, as the ledger has it", async () => {
@@ -155,10 +197,27 @@ export function lineRules(store: () => Store): void {
           ...(i % 4 === 1 && { until: 1_001 + i * 2 }),
           ...(i % 11 === 0 && { request: `r${i % 10}` }),
         };
-        expect([filter, await all(filter, 1 + (i % 13))]).toEqual([
-          filter,
-          passingLines(filter, null, many.toReversed()),
-        ]);
+        const passing = passingLines(filter, null, many.toReversed());
+        expect([filter, await all(filter, 1 + (i % 13))]).toEqual([filter, passing]);
+        if (i % 3 === 0) await expectWalks(filter, passing);
+      }
+    });
+
+    test("have sums beyond the safe integers, of either sign", async () => {
+      const large = [
+        Number.MAX_SAFE_INTEGER,
+        Number.MIN_SAFE_INTEGER,
+        Number.MIN_SAFE_INTEGER,
+        -1,
+        3,
+        2 ** 32,
+      ];
+      const amounts = [...large, ...large, -(2 ** 32), -5];
+      const events = amounts.map((amount, i) => charge(`l${i}`, { amount, request: "large" }));
+      await keep([lined(ACTOR, 1, amounts.length, 1_000, events)]);
+      const amount = amounts.reduce((sum, one) => sum + BigInt(one), 0n);
+      for (const filter of [{ actor: ACTOR }, { actor: ACTOR, request: "large" }]) {
+        expect(await store().lineTotals(filter)).toEqual({ count: amounts.length, amount });
       }
     });
 
@@ -176,6 +235,13 @@ export function lineRules(store: () => Store): void {
     test.each(REFUSED)("refuse %s", async (_what, filter, after, limit) => {
       const asked = store().lines(filter as LineFilter, after as LineAnchor, limit as number);
       await expect(asked).rejects.toThrow();
+      const walk = { after: after as LineAnchor, skip: 0, limit: limit as number };
+      await expect(store().walkLines(filter as LineFilter, walk)).rejects.toThrow();
+    });
+
+    test("refuse to leave out a part of a line", async () => {
+      const walk = { after: null, skip: 0.5, limit: 1 };
+      await expect(store().walkLines({ actor: ACTOR }, walk)).rejects.toThrow();
     });
   });
 }

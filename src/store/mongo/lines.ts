@@ -3,7 +3,13 @@
 // dedup ids, in the commits themselves. It reads only.
 
 import type { Document } from "mongodb";
-import { checkLineQuery, type FoundLines, type LineAnchor, type LineFilter } from "../line-filter.ts";
+import {
+  checkLineQuery,
+  type FoundLine,
+  type FoundLines,
+  type LineAnchor,
+  type LineFilter,
+} from "../line-filter.ts";
 import {
   anchorOf,
   dedupIdsOfRequest,
@@ -12,14 +18,24 @@ import {
   tagPairs,
   withEvents,
 } from "../line-rows.ts";
-import type { Store } from "../store.ts";
 import { parseLineRow, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 import { LINES_OF_COMMIT, type LineDocument, lineKey, paddedWhole } from "./line-projection.ts";
 
-/** The lines of the store's contract, on a connection. */
-export function mongoLines({ collection, read }: MongoConnection): Pick<Store, "lines"> {
+/** The place of a line, and the seq of its commit. */
+type LinePlace = LineAnchor & { readonly seq: number };
+
+/** Reads lines on a connection. */
+export interface MongoLineReader {
+  /** A page of the store's contract. Rejects when no store may run such a query. */
+  page(filter: LineFilter, after: LineAnchor | null, limit: number): Promise<FoundLines>;
+  /** The lines of these projected documents of an actor, with their events. */
+  linesOf(actor: string, rows: readonly Document[]): Promise<FoundLine[]>;
+}
+
+/** Creates a reader of lines. */
+export function mongoLineReader({ collection, read }: MongoConnection): MongoLineReader {
   const commits = collection<CommitDocument>("commits");
   const projected = collection<LineDocument>("lines");
 
@@ -45,10 +61,23 @@ export function mongoLines({ collection, read }: MongoConnection): Pick<Store, "
 
   async function byRows(filter: LineFilter, after: LineAnchor | null, limit: number): Promise<FoundLines> {
     const rows = await read(() =>
-      projected.find(filterOf(filter, after)).sort({ _id: -1 }).limit(limit).project({ seq: 1 }).toArray(),
+      projected
+        .find(lineConditions(filter, after))
+        .sort({ _id: -1 })
+        .limit(limit)
+        .project({ seq: 1 })
+        .toArray(),
     );
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return {
+      lines: await linesOf(filter.actor, rows),
+      next: last === undefined ? null : anchorOf(placeOf(last)),
+    };
+  }
+
+  async function linesOf(actor: string, rows: readonly Document[]): Promise<FoundLine[]> {
     const places = rows.map(placeOf);
-    const keys = [...new Set(places.map(({ seq }) => commitKey(filter.actor, seq)))];
+    const keys = [...new Set(places.map(({ seq }) => commitKey(actor, seq)))];
     const found = await read(() =>
       commits
         .find({ _id: { $in: keys } })
@@ -56,16 +85,16 @@ export function mongoLines({ collection, read }: MongoConnection): Pick<Store, "
         .toArray(),
     );
     const bySeq = new Map(found.map(parseLinesOfCommit).map((commit) => [commit.seq, commit]));
-    const last = places.length < limit ? undefined : places.at(-1);
-    return { lines: withEvents(places, bySeq), next: last === undefined ? null : anchorOf(last) };
+    return withEvents(places, bySeq);
   }
 
   return {
-    async lines(filter, after, limit) {
+    async page(filter, after, limit) {
       checkLineQuery(filter, after, limit);
       const { request } = filter;
       return request === undefined ? byRows(filter, after, limit) : byRequest(filter, request, after, limit);
     },
+    linesOf,
   };
 }
 
@@ -105,7 +134,7 @@ export const countLines = ({ collection, read }: MongoConnection, actor: string)
 const endOfLines = (actor: string): string => `${actor}/:`;
 
 /** The projected lines that meet the conditions on columns, behind the anchor. */
-function filterOf(filter: LineFilter, after: LineAnchor | null): Document {
+export function lineConditions(filter: LineFilter, after: LineAnchor | null): Document {
   const { actor, from = 0, until, types, model, apiKey, tags } = filter;
   const pairs = tagPairs(tags ?? {}).map((pair) => pair.toWellFormed());
   const ends = [
@@ -123,7 +152,7 @@ function filterOf(filter: LineFilter, after: LineAnchor | null): Document {
 }
 
 /** The place that a projected line's key says, and the seq of its commit. */
-function placeOf(stored: unknown): LineAnchor & { readonly seq: number } {
+function placeOf(stored: unknown): LinePlace {
   const row = new StoredRow("lines", stored);
   return { ...parseLineKey(row), seq: row.integer("seq") };
 }

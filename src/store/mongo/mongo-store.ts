@@ -14,7 +14,7 @@ import { makeIndexes } from "./indexes.ts";
 import { mongoJournal } from "./journal.ts";
 import { LineBackfill } from "./line-backfill.ts";
 import { MongoLineProjection } from "./line-projection.ts";
-import { mongoLines } from "./lines.ts";
+import { mongoLines } from "./line-walk.ts";
 import { mongoRecords } from "./records.ts";
 import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
@@ -28,6 +28,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const connection = await connectMongo(url, options);
   const records = mongoRecords(connection);
   const sums = mongoTotals(connection);
+  const lines = mongoLines(connection);
   const documents = mongoDocuments(connection);
   const projection = new MongoLineProjection(connection);
   const backfill = new LineBackfill(connection, projection);
@@ -45,7 +46,9 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const store: Store = {
     append: mongoAppend(connection),
     ...mongoJournal(connection),
-    ...mongoLines(connection),
+    lines: lines.lines,
+    walkLines: lines.walkLines,
+    lineTotals: lines.lineTotals,
     ...documents,
     async save(saves) {
       await projection.project(saves.map(({ snapshot }) => snapshot));
@@ -62,7 +65,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     async close() {
       records.stop();
       await backfill.stop();
-      await sums.stop();
+      await Promise.all([sums.stop(), lines.stop()]);
       await connection.close();
     },
   };

@@ -2,7 +2,13 @@
 // bounded number of them per page, and reads the events of those that pass from their commits. A request is
 // found by its dedup ids, in the commits themselves. It reads only.
 
-import { checkLineQuery, type FoundLines, type LineAnchor, type LineFilter } from "../line-filter.ts";
+import {
+  checkLineQuery,
+  type FoundLine,
+  type FoundLines,
+  type LineAnchor,
+  type LineFilter,
+} from "../line-filter.ts";
 import {
   anchorOf,
   dedupIdsOfRequest,
@@ -22,7 +28,21 @@ const EXAMINED_MAX = 10_000;
 const COMMIT = "c.actor, c.seq, c.linesTo, c.lines, c.events";
 
 /** The lines of the store's contract, on a connection. */
-export function sqliteLines({ prepare, recent }: SqliteConnection): Pick<Store, "lines"> {
+export function sqliteLines(connection: SqliteConnection): Pick<Store, "lines"> {
+  const { page } = lineReader(connection);
+  return { lines: async (filter, after, limit) => page(filter, after, limit) };
+}
+
+/** Reads lines on a connection, a bounded number of rows at a time. */
+export interface LineReader {
+  /** A page of the store's contract. Throws when no store may run such a query. */
+  page(filter: LineFilter, after: LineAnchor | null, limit: number): FoundLines;
+  /** The lines at these places of an actor, with their events. */
+  linesAt(actor: string, places: readonly LinePlace[]): FoundLine[];
+}
+
+/** Creates a reader of lines. */
+export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
   const commitAt = prepare<[string, number]>(`SELECT ${COMMIT} FROM commits c WHERE actor = ? AND seq = ?`);
   const ofRequest = prepare<[string, string, number, number]>(
     `SELECT DISTINCT ${COMMIT} FROM marks m JOIN commits c ON c.actor = m.actor AND c.seq = m.seq
@@ -50,17 +70,17 @@ export function sqliteLines({ prepare, recent }: SqliteConnection): Pick<Store, 
     )
       .all(...walk.params, ...params, limit)
       .map(placeOf);
-    const lines = withEvents(places, commitsOf(filter.actor, places));
+    const lines = linesAt(filter.actor, places);
     return { lines, next: places.length === limit ? anchorOf(places.at(-1)!) : lastExamined(walk) };
   }
 
-  function commitsOf(actor: string, places: readonly { readonly seq: number }[]) {
+  function linesAt(actor: string, places: readonly LinePlace[]): FoundLine[] {
     const commits = new Map<number, LinesOfCommit>();
     for (const { seq } of places) {
       const commit = commits.has(seq) ? null : commitAt.get(actor, seq);
       if (commit !== null) commits.set(seq, parseLinesOfCommit(commit));
     }
-    return commits;
+    return withEvents(places, commits);
   }
 
   /** The last row of a walk that has as many as a page examines; null when it ends before. */
@@ -70,16 +90,20 @@ export function sqliteLines({ prepare, recent }: SqliteConnection): Pick<Store, 
   }
 
   return {
-    async lines(filter, after, limit) {
+    page(filter, after, limit) {
       checkLineQuery(filter, after, limit);
       const { request } = filter;
       return request === undefined ? byRows(filter, after, limit) : byRequest(filter, request, after, limit);
     },
+    linesAt,
   };
 }
 
+/** The place of a line, and the seq of its commit. */
+export type LinePlace = LineAnchor & { readonly seq: number };
+
 /** The projected rows of the filter's actor and times behind the anchor, newest first. */
-function walkOf({ actor, from, until }: LineFilter, after: LineAnchor | null): Query {
+export function walkOf({ actor, from, until }: LineFilter, after: LineAnchor | null): Query {
   const bounds: readonly (readonly [sql: string, params: Query["params"]])[] = [
     ["actor = ?", [actor]],
     ...(from === undefined ? [] : [["at >= ?", [from]] as const]),
@@ -87,14 +111,14 @@ function walkOf({ actor, from, until }: LineFilter, after: LineAnchor | null): Q
     ...(after === null ? [] : [["(at, number) < (?, ?)", [after.at, after.number]] as const]),
   ];
   return {
-    sql: `SELECT at, number, seq, type, model, apiKey, tags FROM lines
+    sql: `SELECT at, number, seq, type, model, apiKey, tags, amount FROM lines
       WHERE ${bounds.map(([sql]) => sql).join(" AND ")} ORDER BY at DESC, number DESC`,
     params: bounds.flatMap(([, params]) => params),
   };
 }
 
 /** The conditions on the other columns of a row. */
-function conditionsOf({ types, model, apiKey, tags }: LineFilter): Query {
+export function conditionsOf({ types, model, apiKey, tags }: LineFilter): Query {
   const pairs = tagPairs(tags ?? {});
   const sql = [
     ...(types === undefined ? [] : ["type IN (SELECT value FROM json_each(?))"]),
@@ -112,7 +136,8 @@ function conditionsOf({ types, model, apiKey, tags }: LineFilter): Query {
   };
 }
 
-function placeOf(stored: unknown): LineAnchor & { readonly seq: number } {
+/** Parses a place. */
+export function placeOf(stored: unknown): LinePlace {
   const row = new StoredRow("lines", stored);
   return { at: row.integer("at"), number: row.integer("number"), seq: row.integer("seq") };
 }

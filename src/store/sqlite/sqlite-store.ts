@@ -7,6 +7,8 @@ import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { NO_LINES } from "../line-filter.ts";
+import { pageOfWalk } from "../line-rows.ts";
 import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
 import { UsageReportBuilder } from "../usage/usage-report.ts";
@@ -18,6 +20,7 @@ import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, SqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
 import { LineProjection } from "./line-projection.ts";
+import { amountOf, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteLines } from "./lines.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
 import { listChanges, writesOf } from "./queued-writes.ts";
@@ -104,6 +107,8 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     now: async () => clock.wall(),
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,
+    walkLines: sums.walkLines,
+    lineTotals: sums.lineTotals,
     async close() {
       await sums.stop();
       connection.close();
@@ -126,6 +131,7 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
     ...readsOf(connection, clock, lists),
     ...writesOf(queue),
     ...sumsHere(connection),
+    ...walksHere(connection),
     now: async () => clock.wall(),
     async close() {
       await queue.finish();
@@ -166,6 +172,8 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
     ...writesOf(queue),
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,
+    walkLines: sums.walkLines,
+    lineTotals: sums.lineTotals,
     async now() {
       queue.assertUsable();
       return clock.wall();
@@ -203,6 +211,29 @@ function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "us
       for (const part of report(query)) builder.add(part);
       builder.end();
       return builder.report;
+    },
+  };
+}
+
+/** Walks over lines on this thread, for the same reason. */
+function walksHere(connection: SqliteConnection): Pick<Store, "walkLines" | "lineTotals"> {
+  const walks = sqliteLineWalks(connection);
+  return {
+    async walkLines(filter, walk, signal) {
+      signal?.throwIfAborted();
+      return pageOfWalk(
+        Array.from(walks.walk(filter, walk)).flatMap(({ lines }) => lines),
+        walk,
+      );
+    },
+    async lineTotals(filter, signal) {
+      signal?.throwIfAborted();
+      let { count, amount } = NO_LINES;
+      for (const step of walks.totals(filter)) {
+        count += step.count;
+        amount += amountOf(step);
+      }
+      return { count, amount };
     },
   };
 }

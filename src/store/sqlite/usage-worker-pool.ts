@@ -1,20 +1,24 @@
-// Sums of usage on threads of their own, so that the server's event loop goes on while SQLite reads a year of
-// a large tree. Two run at once, some wait, and the rest is refused. It decides nothing about what is summed:
-// see usage-totals.ts.
+// Sums of usage and walks over ledger lines on threads of their own, so that the server's event loop goes on
+// while SQLite reads a year of a large tree. Two run at once, some wait, and the rest is refused. It decides
+// nothing about what is read: see usage-totals.ts and line-walk.ts.
 //
 //   query -> waits for one of two threads -> summed there -> received part by part; the event loop turns
 //   between two parts
 //
 //   situation               what happens
 //   aborted while waiting   the query leaves the queue
-//   aborted while running   the query rejects at once; its thread is free when SQLite has finished
+//   aborted while running   the query rejects at once; its thread is free when SQLite has finished, or after
+//                           the next step of a walk
 //   its thread fails        the query rejects; the next one starts a new thread
 
 import { Semaphore } from "../../base/semaphore.ts";
-import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import { checkLineQuery, checkLineWalk, type FoundLine, NO_LINES } from "../line-filter.ts";
+import { pageOfWalk } from "../line-rows.ts";
+import type { LineFilter, LineWalk, Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
 import { runQuery } from "../usage/run-query.ts";
 import { UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
+import { amountOf, type LineWalkStep } from "./line-walk.ts";
 
 /**
  * A message to a thread: a query, a request for the next part of its rows, or a request to close the database
@@ -23,6 +27,8 @@ import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
 export type UsageWorkerRequest =
   | { readonly path: string; readonly query: TotalsQuery }
   | { readonly path: string; readonly report: UsageReportQuery }
+  | { readonly path: string; readonly lines: LineFilter; readonly walk: LineWalk }
+  | { readonly path: string; readonly linesToCount: LineFilter }
   | { readonly next: true }
   | { readonly close: true };
 
@@ -31,18 +37,18 @@ export type UsageWorkerReply =
   /** `part` is null when there are no more rows. */
   { readonly part: RowsPart | null } | { readonly failed: string };
 
-/** Some of the rows of a totals query or of a usage report. */
+/** Some of the rows of a totals query or of a usage report, or a step of a walk. */
 export type RowsPart =
   | UsageReportPart
+  | { readonly of: "lines"; readonly step: LineWalkStep }
   | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] };
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 
-/** Runs sums of usage on worker threads. */
-export interface UsageWorkerPool {
-  readonly usageTotals: Store["usageTotals"];
-  readonly usageReport: Store["usageReport"];
+/** Runs sums of usage and walks over lines on worker threads. */
+export interface UsageWorkerPool
+  extends Pick<Store, "usageTotals" | "usageReport" | "walkLines" | "lineTotals"> {
   /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
@@ -79,6 +85,12 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     return rows;
   }
 
+  const steps = (
+    request: UsageWorkerRequest,
+    onStep: (step: LineWalkStep) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => receive(request, (part) => void (part.of === "lines" && onStep(part.step)), signal);
+
   return {
     async usageTotals(query, signal) {
       checkTotals(query);
@@ -87,7 +99,9 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     async usageReport(query, signal) {
       checkTotals({ ...query, by: [] });
       const builder = new UsageReportBuilder();
-      const onPart = (part: RowsPart) => void (part.of !== "totals" && builder.add(part));
+      const onPart = (part: RowsPart) => {
+        if (part.of === "days" || part.of === "accounts") builder.add(part);
+      };
       const read = () => receive({ path, report: query }, onPart, signal);
       // The thread is free as soon as it has sent its last part, however slowly the report is read.
       void runQuery(queries, read, signal).then(
@@ -95,6 +109,23 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
         (error: unknown) => builder.fail(error),
       );
       return builder.report;
+    },
+    async walkLines(filter, walk, signal) {
+      checkLineWalk(filter, walk);
+      const lines: FoundLine[] = [];
+      const onStep = (step: LineWalkStep) => void lines.push(...step.lines);
+      await runQuery(queries, () => steps({ path, lines: filter, walk }, onStep, signal), signal);
+      return pageOfWalk(lines, walk);
+    },
+    async lineTotals(filter, signal) {
+      checkLineQuery(filter, null, 1);
+      let { count, amount } = NO_LINES;
+      const onStep = (step: LineWalkStep) => {
+        count += step.count;
+        amount += amountOf(step);
+      };
+      await runQuery(queries, () => steps({ path, linesToCount: filter }, onStep, signal), signal);
+      return { count, amount };
     },
     async stop() {
       await queries.close();
@@ -114,13 +145,13 @@ function startWorker(): Worker {
 /** Sends one message and returns its reply. Rejects when the thread fails, which is then used no more. */
 function ask(worker: Worker, request: UsageWorkerRequest): Promise<UsageWorkerReply> {
   return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error("sums of usage failed: their thread ended"));
+    const ended = () => reject(new Error("a query failed: its thread ended"));
     worker.addEventListener("close", ended);
-    worker.onerror = (event) => reject(new Error(`sums of usage failed: ${event.message}`));
+    worker.onerror = (event) => reject(new Error(`a query failed: ${event.message}`));
     worker.onmessage = ({ data }: MessageEvent<unknown>) => {
       worker.removeEventListener("close", ended);
       if (isReply(data)) resolve(data);
-      else reject(new Error("sums of usage failed: their thread sent an unknown message"));
+      else reject(new Error("a query failed: its thread sent an unknown message"));
     };
     worker.postMessage(request);
   });
@@ -134,5 +165,6 @@ function isReply(data: unknown): data is UsageWorkerReply {
   const { part } = data;
   if (part === null) return true;
   if (typeof part !== "object" || !("of" in part)) return false;
+  if ("step" in part) return typeof part.step === "object" && part.step !== null;
   return "text" in part ? typeof part.text === "string" : "rows" in part && Array.isArray(part.rows);
 }

@@ -1,9 +1,10 @@
-// The thread that adds up usage for usage-worker-pool.ts, on a read-only connection of its own. It runs one
+// The thread that adds up usage and walks over lines for usage-worker-pool.ts, on a read-only connection of its own. It runs one
 // query at a time and sends its rows one part per request, so that receiving them never blocks the server's
 // event loop for long.
 
 import type { TotalsQuery } from "../store.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
+import { type LineWalkStep, type LineWalks, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
 import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-worker-pool.ts";
@@ -19,6 +20,7 @@ interface Reader {
   readonly connection: SqliteConnection;
   readonly totals: ReturnType<typeof sqliteTotals>;
   readonly report: ReturnType<typeof sqliteUsageReport>;
+  readonly walks: LineWalks;
 }
 
 let reader: Reader | null = null;
@@ -32,7 +34,12 @@ const CACHE_KB = 4_000;
 
 function readerAt(path: string): Reader {
   const connection = connectSqlite(path, { readOnly: true, cacheKb: CACHE_KB });
-  return { connection, totals: sqliteTotals(connection), report: sqliteUsageReport(connection) };
+  return {
+    connection,
+    totals: sqliteTotals(connection),
+    report: sqliteUsageReport(connection),
+    walks: sqliteLineWalks(connection),
+  };
 }
 
 function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<RowsPart> {
@@ -40,6 +47,18 @@ function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<RowsPar
   for (let from = 0; from < rows.length; from += PART_ROWS) {
     yield { of: "totals", rows: rows.slice(from, from + PART_ROWS) };
   }
+}
+
+function* lineParts(steps: Iterable<LineWalkStep>): Generator<RowsPart> {
+  for (const step of steps) yield { of: "lines", step };
+}
+
+/** The parts of what a request asks for. */
+function partsOf(reader: Reader, request: Exclude<UsageWorkerRequest, { next: true } | { close: true }>) {
+  if ("query" in request) return totalsParts(reader, request.query);
+  if ("report" in request) return reader.report(request.report)[Symbol.iterator]();
+  if ("walk" in request) return lineParts(reader.walks.walk(request.lines, request.walk));
+  return lineParts(reader.walks.totals(request.linesToCount));
 }
 
 function answer(request: UsageWorkerRequest): UsageWorkerReply {
@@ -52,10 +71,7 @@ function answer(request: UsageWorkerRequest): UsageWorkerReply {
   if (!("next" in request)) {
     reader ??= readerAt(request.path);
     sent = 0;
-    parts =
-      "query" in request
-        ? totalsParts(reader, request.query)
-        : reader.report(request.report)[Symbol.iterator]();
+    parts = partsOf(reader, request);
   }
   const { value } = parts?.next() ?? { value: undefined };
   sent++;

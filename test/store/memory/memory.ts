@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/base/clock.ts";
 import { compareText } from "../../../src/store/indexed-fields.ts";
-import { checkLineQuery } from "../../../src/store/line-filter.ts";
-import { passingLines } from "../../../src/store/line-rows.ts";
+import { checkLineQuery, checkLineWalk } from "../../../src/store/line-filter.ts";
+import { pageOfWalk, passingLines } from "../../../src/store/line-rows.ts";
 import type { Appended, Claim, Commit, Snapshot, Store } from "../../../src/store/store.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
@@ -34,6 +34,8 @@ type Ledger = Pick<
   | "commitsByDedupId"
   | "readLines"
   | "lines"
+  | "walkLines"
+  | "lineTotals"
   | "lastCommit"
   | "listActors"
 >;
@@ -101,6 +103,20 @@ function memoryLedger(documents: MemoryDocuments): Ledger {
       const last = lines.at(-1);
       const next = found.length > limit && last !== undefined ? { at: last.at, number: last.number } : null;
       return { lines, next };
+    },
+    async walkLines(filter, walk, signal) {
+      checkLineWalk(filter, walk);
+      signal?.throwIfAborted();
+      const { after, skip, limit } = walk;
+      const found = passingLines(filter, after, of(filter.actor).toReversed());
+      return pageOfWalk(copy(found.slice(skip, skip + limit)), walk);
+    },
+    async lineTotals(filter, signal) {
+      checkLineQuery(filter, null, 1);
+      signal?.throwIfAborted();
+      const found = passingLines(filter, null, of(filter.actor).toReversed());
+      const amount = found.reduce((sum, { e }) => sum + BigInt((e as { amount: number }).amount), 0n);
+      return { count: found.length, amount };
     },
     async lastCommit(actor) {
       const newest = of(actor).at(-1);

@@ -192,6 +192,19 @@ describe("a store", () => {
     const first = await store.lines(rare, null, 10);
     expect(first).toEqual({ lines: [], next: { at: 1_501, number: 501 } });
     expect(await store.lines(rare, first.next, 10)).toMatchObject({ lines: [{ number: 3 }], next: null });
+    const walk = { after: null, skip: 0, limit: 10 };
+    expect(await store.walkLines(rare, walk)).toMatchObject({ lines: [{ number: 3 }], next: null });
+    const abort = new AbortController();
+    const aborted = store.walkLines({ actor: "account/1" }, { ...walk, skip: 10_000 }, abort.signal);
+    await new Promise(setImmediate);
+    abort.abort(new Error("gone"));
+    await expect(aborted).rejects.toThrow("gone");
+    const [far, totals] = await Promise.all([
+      store.walkLines({ actor: "account/1" }, { after: null, skip: 10_000, limit: 250 }),
+      store.lineTotals({ actor: "account/1" }),
+    ]);
+    expect(far.lines.map(({ number }) => number)).toEqual(Array.from({ length: 250 }, (_, i) => 500 - i));
+    expect([far.next?.number, totals.count]).toEqual([251, 10_500]);
     await store.close();
   });
 });
