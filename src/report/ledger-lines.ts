@@ -3,9 +3,11 @@
 
 import type { Adjusted } from "../../actors/account/events.ts";
 import type { AccountEvent } from "../../actors/account/state.ts";
+import type { LineApiKey } from "../../actors/account/types.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { toUsd } from "../../actors/money.ts";
+import { NO_TAGS } from "../../actors/tags.ts";
 import { unreachable } from "../base/errors.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { Store } from "../store/store.ts";
@@ -17,7 +19,11 @@ export type LineEvent = Extract<AccountEvent, { readonly balanceAfter: unknown }
 const SHOWN = { returned: "refund", refund_out: "refund" } as const;
 
 /** The type of a line as the dashboard shows it. */
-type ShownType = Exclude<LineEvent["type"], keyof typeof SHOWN> | "refund";
+export type ShownType = Exclude<LineEvent["type"], keyof typeof SHOWN> | "refund";
+
+/** The types as the ledger names them that are shown as this one. */
+export const typesShownAs = (type: ShownType): readonly string[] =>
+  type === "refund" ? [type, ...Object.keys(SHOWN)] : [type];
 
 const shownType = (type: LineEvent["type"]): ShownType =>
   type === "returned" || type === "refund_out" ? SHOWN[type] : type;
@@ -59,7 +65,7 @@ export async function lineCount(store: Store, id: AccountId): Promise<number> {
   return (await store.lastCommit(actorName(actorRef.account(id))))?.linesTo ?? 0;
 }
 
-/** Formats a line as in contract section 5. */
+/** Formats a line as in contract sections 5 and 8. */
 export function lineShape({ at, event }: NumberedLine) {
   return {
     id: event.id,
@@ -67,16 +73,16 @@ export function lineShape({ at, event }: NumberedLine) {
     amount: toUsd(event.amount),
     balance_after: toUsd(event.balanceAfter),
     created_at: new Date(at).toISOString(),
-    ...detail(event),
+    ...detail(event, at),
   };
 }
 
 /** The fields that depend on the type of line: the request, or the operation and its other account. */
-function detail(event: LineEvent) {
+function detail(event: LineEvent, at: number) {
   switch (event.type) {
     case "charge":
     case "late_charge":
-      return requestOf(event);
+      return { ...requestOf(event, at), ...apiKeyOf(event) };
     case "transfer_out":
     case "refund_out":
       return { operation_id: event.id, to: event.to };
@@ -90,6 +96,7 @@ function detail(event: LineEvent) {
     case "adjust":
       return { operation_id: event.id, by: event.by, before: usd(event.before), after: usd(event.after) };
     case "query_fee":
+      return { operation_id: event.id, ...apiKeyOf(event) };
     case "delete_fee":
     case "write_off":
       return { operation_id: event.id };
@@ -107,7 +114,14 @@ const usd = ({ creditUsed, chargeAmount, xCredit }: Partial<Adjusted>) => ({
   ...(xCredit === undefined ? {} : { XCredit: toUsd(xCredit) }),
 });
 
-function requestOf(event: ChargeEvent) {
+/** The API key that caused a line; the main key stands in no line. */
+const apiKeyOf = ({ apiKey, apiKeyName }: LineApiKey) => ({
+  api_key: apiKey ?? 0,
+  api_key_name: apiKeyName ?? "main",
+});
+
+/** The request of a charge. `ms` is the time from its admission to its charge. */
+function requestOf(event: ChargeEvent, at: number) {
   return {
     request_id: event.request,
     model: event.model,
@@ -116,7 +130,12 @@ function requestOf(event: ChargeEvent) {
     basis: event.basis,
     prompt_tokens: event.prompt,
     completion_tokens: event.completion,
+    cached: event.usage.inCached,
+    reasoning: event.usage.outReason,
     path: event.path,
     stream: event.stream,
+    ms: Math.max(0, at - event.admittedAt),
+    attempts: event.attempts.length,
+    tags: event.tags ?? NO_TAGS,
   };
 }

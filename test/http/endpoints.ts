@@ -81,6 +81,10 @@ const NEWS = {
 
 const LOG_QUERY = ["page", "size", "action", "target_id", "status"];
 
+const LEDGER_QUERY = [
+  ...["page", "size", "from", "to", "type", "model", "api_key", "tag", "request", "format", "totals"],
+];
+
 /** What confirms a rotation today. */
 export const confirming = (deed: "SELF" | "ROOT", at = Date.now()): string =>
   `${new Date(at).toISOString().slice(0, 10)}-ROTATE-${deed}`;
@@ -257,7 +261,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /dashboard/x-user-info": { path: "/dashboard/x-user-info", as: "user", query: [] },
   "GET /dashboard/live": { path: "/dashboard/live", as: "user", query: [] },
   "GET /dashboard/models": { path: "/dashboard/models", as: "user", query: [] },
-  "GET /x-ledger": { path: "/x-ledger", as: "root", good: "?user=2", query: ["user", "page", "size"] },
+  "GET /x-ledger": { path: "/x-ledger", as: "root", good: "?user=2", query: ["user", ...LEDGER_QUERY] },
   "GET /dashboard/bill": {
     path: "/dashboard/bill",
     as: "user",
@@ -268,7 +272,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     as: "owner",
     query: ["date", "d", "start", "s", "end", "e", "days", "object", "format", "user", "u"],
   },
-  "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: ["page", "size"] },
+  "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: LEDGER_QUERY },
   "GET /dashboard/explain": {
     path: "/dashboard/explain",
     as: "user",

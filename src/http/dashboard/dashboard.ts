@@ -5,6 +5,7 @@ import { Elysia } from "elysia";
 import { toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { CallableParts } from "../../gateway/routing/callable-models.ts";
+import { LedgerPages } from "../../report/ledger-page.ts";
 import { descendant } from "../accounts/account-lookup.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
 import { type ManagementParts, management } from "../management.ts";
@@ -12,7 +13,13 @@ import { operation } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ExplainParts, explained } from "./explain.ts";
 import { infoShape, liveShape, shortStatusShape, statusShape } from "./info.ts";
-import { DescendantLedgerQuerySchema, LedgerQuerySchema, LedgerSchema, ledgerOf } from "./ledger.ts";
+import { ledgerOf } from "./ledger.ts";
+import {
+  DescendantLedgerQuerySchema,
+  LedgerCsvSchema,
+  LedgerQuerySchema,
+  LedgerSchema,
+} from "./ledger-schemas.ts";
 import { logsOf } from "./logs.ts";
 import { pricedModels } from "./models.ts";
 import {
@@ -40,8 +47,9 @@ const READS = { role: "any", scope: "read", audit: null } as const;
 const TAGGED = { ...READS, hasEtag: true } as const;
 
 /** The dashboard. Source: specification, "Dashboard"; contract sections 3 and 5. */
-export const dashboard = (parts: DashboardParts) =>
-  new Elysia({ normalize: false })
+export const dashboard = (parts: DashboardParts) => {
+  const ledgers = { ...parts, ledgerPages: new LedgerPages(parts.store, parts.clock) };
+  return new Elysia({ normalize: false })
     .use(management(parts))
     .get(
       "/dashboard/status",
@@ -90,17 +98,16 @@ export const dashboard = (parts: DashboardParts) =>
       ({ call, query }) => logsOf(parts.store, call.caller, query),
       logs("listUserLogs"),
     )
-    .get("/dashboard/ledger", ({ call, query }) => ledgerOf(parts.store, call.caller.profile.id, query), {
-      access: TAGGED,
-      query: LedgerQuerySchema,
-      response: LedgerSchema,
-      detail: LEDGER_DETAIL,
-    })
+    .get(
+      "/dashboard/ledger",
+      ({ call, query, request }) => ledgerOf(ledgers, call.caller.profile.id, query, request),
+      { access: TAGGED, query: LedgerQuerySchema, response: LedgerSchema, detail: LEDGER_DETAIL },
+    )
     .get(
       "/x-ledger",
-      async ({ call, query }) => {
-        const { id } = await recordedAccount(parts, call.caller, query.user);
-        return ledgerOf(parts.store, id, query);
+      async ({ call, query: { user, ...query }, request }) => {
+        const { id } = await recordedAccount(parts, call.caller, user);
+        return ledgerOf(ledgers, id, query, request);
       },
       {
         access: TAGGED,
@@ -130,6 +137,7 @@ export const dashboard = (parts: DashboardParts) =>
         detail: DESCENDANT_EXPLAIN_DETAIL,
       },
     );
+};
 
 const info = (operationId: string) => ({
   access: READS,
@@ -207,10 +215,16 @@ const LIVE_DETAIL = operation({
   summary: "Get the account with its use by model, for polling",
 });
 
+const LEDGER_DESCRIPTION =
+  "A line must pass all filters that are given. With filters lines trail by up to two seconds; turn pages in their order, since " +
+  "a page far behind is searched for and may be 503 after 5 seconds. As CSV without `page` and `size` it is a download of all lines.";
+
 const LEDGER_DETAIL = operation({
   operationId: "listLedgerLines",
   tag: "Dashboard",
   summary: "List the caller's ledger lines, newest first",
+  description: LEDGER_DESCRIPTION,
+  answerContent: { "text/csv": LedgerCsvSchema },
   answerExample: {
     lines: [
       {
@@ -225,8 +239,15 @@ const LEDGER_DETAIL = operation({
         basis: "provider",
         prompt_tokens: 8,
         completion_tokens: 2,
+        cached: 0,
+        reasoning: 0,
         path: "/v1/chat/completions",
         stream: false,
+        ms: 840,
+        attempts: 1,
+        tags: { team: "search" },
+        api_key: 0,
+        api_key_name: "main",
       },
     ],
     total: 1,
@@ -247,6 +268,8 @@ const DESCENDANT_LEDGER_DETAIL = operation({
   operationId: "listDescendantLedgerLines",
   tag: "Accounts",
   summary: "List a descendant's ledger lines, newest first",
+  description: LEDGER_DESCRIPTION,
+  answerContent: { "text/csv": LedgerCsvSchema },
   errors: ["ambiguous_identifier", "user_not_found"],
 });
 

@@ -1,107 +1,137 @@
-// Ledger lines of an account: their query, their shape, and reading them, the newest first and always by pages.
+// Ledger lines of an account by filters: a page of them, their totals, or all of them as a download. What is read is bounded in
+// time and never holds up the event loop: see ledger-page.ts.
 
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import type { AccountId } from "../../../actors/ids.ts";
-import { lineCount, lineShape, numberedLines } from "../../report/ledger-lines.ts";
-import type { Store } from "../../store/store.ts";
-import {
-  answerOf,
-  digits,
-  flagSchema,
-  int,
-  maybe,
-  namedSchema,
-  object,
-  oneOf,
-  orNull,
-  paged,
-  parameter,
-  positivePageOf,
-  string,
-  textSchema,
-  time,
-  usd,
-} from "../schemas.ts";
+import { parseTags, type Tags } from "../../../actors/tags.ts";
+import type { Clock } from "../../base/clock.ts";
+import { RefusedError } from "../../base/errors.ts";
+import { lineCount, lineShape, typesShownAs } from "../../report/ledger-lines.ts";
+import { allLines, isOfTimes, type LedgerFilter, type LedgerPages } from "../../report/ledger-page.ts";
+import { ledgerTotals } from "../../report/ledger-totals.ts";
+import { exactUsd } from "../../report/verify/conservation.ts";
+import { type LineTotals, type Store, StoreBusyError } from "../../store/store.ts";
+import { rawAnswer, streamed } from "../json-stream.ts";
+import { positivePageOf } from "../schemas.ts";
+import { timeRangeOf } from "../time-range.ts";
+import { LEDGER_CSV_HEAD, ledgerCsv, ledgerCsvRow, ledgerDownloadHeaders } from "./ledger-csv.ts";
+import type { LedgerQuery, LedgerSchema } from "./ledger-schemas.ts";
 
-const request = {
-  request_id: maybe(orNull(Type.String({ description: "what the client saw as x-request-id" }))),
-  model: maybe(string),
-  answered_model: maybe(
-    Type.String({ description: "the model that the provider named in its answer, where it is another" }),
-  ),
-  level: maybe(int),
-  basis: maybe(Type.String({ description: "provider, partial or estimate" })),
-  prompt_tokens: maybe(int),
-  completion_tokens: maybe(int),
-  path: maybe(string),
-  stream: maybe(flagSchema),
-};
+/** What ledgers need. */
+export interface LedgerParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ledgerPages: LedgerPages;
+}
 
-const figures = object({ CreditUsed: maybe(usd), ChargeAmount: maybe(usd), XCredit: maybe(usd) });
+type Ledger = Static<typeof LedgerSchema>;
 
-const LedgerLine = namedSchema(
-  "LedgerLine",
-  object({
-    id: string,
-    type: oneOf(
-      "grant",
-      "transfer_in",
-      "transfer_out",
-      "refund",
-      "charge",
-      "late_charge",
-      "query_fee",
-      "delete_fee",
-      "expire",
-      "write_off",
-      "auto_quota",
-      "adjust",
-    ),
-    amount: Type.Number({ description: "US dollars, signed from the account's side" }),
-    balance_after: usd,
-    created_at: time,
-    ...request,
-    operation_id: maybe(string),
-    to: maybe(int),
-    from: maybe(orNull(int)),
-    why: maybe(string),
-    by: maybe(int),
-    before: maybe(figures),
-    after: maybe(figures),
-  }),
-);
+/** Milliseconds in which a page is found, and in which lines are counted. */
+const FIND_MS = 5_000;
 
-/** The answer of `GET /dashboard/ledger`. */
-export const LedgerSchema = answerOf(
-  namedSchema("Ledger", object({ lines: Type.Array(LedgerLine), ...paged })),
-);
-
-const ledgerPage = {
-  page: Type.Optional(parameter(digits, "From 1.")),
-  size: Type.Optional(parameter(digits, "24 where absent, at most 1000.")),
-};
-
-/** The query of `GET /dashboard/ledger`. */
-export const LedgerQuerySchema = Type.Object(ledgerPage, { additionalProperties: false });
-
-/** The query of `GET /x-ledger`. */
-export const DescendantLedgerQuerySchema = Type.Object(
-  {
-    user: parameter(textSchema(254, 1), "An id (of a deleted account too), a name or an e-mail address."),
-    ...ledgerPage,
-  },
-  { additionalProperties: false },
-);
-
-/** Returns one page of an account's ledger. Source: contract section 5. */
+/**
+ * Returns a page of an account's ledger, or a download. Source: contract sections 5 and 8. Throws `invalid_parameter` for a filter
+ * that nothing can pass, and `service_unavailable` for a page that is not found in time.
+ */
 export async function ledgerOf(
-  store: Store,
+  parts: LedgerParts,
   id: AccountId,
-  query: { readonly page?: string; readonly size?: string },
-): Promise<Static<typeof LedgerSchema>> {
-  const { page, size } = positivePageOf(query, { size: 24, most: 1_000 });
-  const total = await lineCount(store, id);
-  const newest = total - (page - 1) * size;
-  const lines = await numberedLines(store, id, Math.max(1, newest - size + 1), newest);
-  return { lines: lines.map(lineShape), total, page, size, has_more: newest - size > 0 };
+  query: LedgerQuery,
+  request: Request,
+): Promise<Ledger> {
+  const filter = filterOf(query);
+  const isPaged = query.page !== undefined || query.size !== undefined;
+  const paging = positivePageOf(query, { size: 24, most: 1_000 });
+  if (query.format === "csv" && !isPaged) {
+    const text = ledgerCsv(allLines(parts.store, id, filter));
+    return rawAnswer(await streamed(text), ledgerDownloadHeaders(id));
+  }
+  const asked = query.totals === "true";
+  const isUnfiltered = Object.keys(filter).length === 0;
+  const [found, totals, lines] = await Promise.all([
+    inTime(parts.clock, request.signal, (signal) => parts.ledgerPages.read(id, filter, paging, signal)),
+    asked && query.format !== "csv" ? totalsOf(parts, id, filter, request.signal) : null,
+    isUnfiltered ? lineCount(parts.store, id) : null,
+  ]);
+  if (found === LATE) throw tooFar(filter);
+  if (query.format === "csv") {
+    return rawAnswer(LEDGER_CSV_HEAD + found.lines.map(ledgerCsvRow).join(""), ledgerDownloadHeaders(id));
+  }
+  const count = totals === null ? null : totals.count;
+  const sum = totals === null ? null : Number(exactUsd(totals.amount));
+  return {
+    lines: found.lines.map(lineShape),
+    total: lines ?? count,
+    ...paging,
+    has_more: found.hasMore,
+    ...(asked ? { count, sum } : {}),
+  };
+}
+
+/** Counts the lines that pass. Null when that takes too long, or when too much is counted already. */
+async function totalsOf(
+  { store, clock }: LedgerParts,
+  id: AccountId,
+  filter: LedgerFilter,
+  outer: AbortSignal,
+): Promise<LineTotals | null> {
+  try {
+    const now = clock.wall();
+    const totals = await inTime(clock, outer, (signal) => ledgerTotals(store, id, filter, { now, signal }));
+    return totals === LATE ? null : totals;
+  } catch (error) {
+    if (error instanceof StoreBusyError) return null;
+    throw error;
+  }
+}
+
+const LATE = Symbol("late");
+
+/** Runs work whose signal ends after FIND_MS, or with the outer one. Returns LATE when it did not end in time. */
+async function inTime<T>(
+  clock: Pick<Clock, "after">,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | typeof LATE> {
+  const time = new AbortController();
+  const cancel = clock.after(FIND_MS, () => time.abort(LATE));
+  try {
+    return await work(AbortSignal.any([outer, time.signal]));
+  } catch (error) {
+    if (time.signal.aborted) return LATE;
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+const tooFar = (filter: LedgerFilter): RefusedError =>
+  new RefusedError({
+    code: "service_unavailable",
+    message: `This page was not found within ${FIND_MS / 1_000} seconds, because too many lines lie before it: ${
+      isOfTimes(filter) ? "ask again" : 'narrow the times by "from" and "to", or take "format=csv"'
+    }.`,
+    retryAfterS: 1,
+  });
+
+/** Returns what a query selects. Throws `invalid_parameter`. */
+function filterOf({ type, model, api_key, tag, request, ...times }: LedgerQuery): LedgerFilter {
+  return {
+    ...timeRangeOf(times),
+    ...(type === undefined ? {} : { types: typesShownAs(type) }),
+    ...(model === undefined ? {} : { model }),
+    ...(api_key === undefined ? {} : { apiKey: Number(api_key) }),
+    ...(tag === undefined ? {} : { tags: tagOf(tag) }),
+    ...(request === undefined ? {} : { request }),
+  };
+}
+
+/** Reads `name:value`. A name has no colon, a value may have some. */
+function tagOf(text: string): Tags {
+  const colon = text.indexOf(":");
+  const value = text.slice(colon + 1);
+  const tags = colon < 0 || value.includes(",") ? null : parseTags(`${text.slice(0, colon)}=${value}`);
+  if (tags !== null && typeof tags !== "string") return tags;
+  const message = `"tag" must be NAME:VALUE, as in team:search${tags === null ? "." : `: ${tags}`}`;
+  throw new RefusedError({ code: "invalid_parameter", message });
 }

@@ -99,6 +99,8 @@ describe("ledger", () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       ...{ request_id: expect.any(String), model: "bench-model", level: 1, basis: "provider" },
       ...{ prompt_tokens: 6, completion_tokens: 0, path: "/v1/chat/completions", stream: false },
+      ...{ cached: 0, reasoning: 0, ms: expect.any(Number), attempts: 1, tags: {} },
+      ...{ api_key: 0, api_key_name: "main" },
     });
   });
 
