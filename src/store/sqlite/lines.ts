@@ -44,10 +44,12 @@ export interface LineReader {
 /** Creates a reader of lines. */
 export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
   const commitAt = prepare<[string, number]>(`SELECT ${COMMIT} FROM commits c WHERE actor = ? AND seq = ?`);
+  // As a join SQLite would walk all commits of the actor, because they are in the order that is asked for.
   const ofRequest = prepare<[string, string, number, number]>(
-    `SELECT DISTINCT ${COMMIT} FROM marks m JOIN commits c ON c.actor = m.actor AND c.seq = m.seq
-     WHERE m.actor = ? AND m.mark IN (SELECT value FROM json_each(?)) AND c.linesTo - c.lines < ?
-     ORDER BY c.seq DESC LIMIT ?`,
+    `SELECT ${COMMIT} FROM commits c
+     WHERE c.actor = ?1 AND c.linesTo - c.lines < ?3 AND c.seq IN (
+       SELECT seq FROM marks WHERE actor = ?1 AND mark IN (SELECT value FROM json_each(?2)))
+     ORDER BY c.seq DESC LIMIT ?4`,
   );
 
   function byRequest(
