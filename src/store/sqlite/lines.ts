@@ -104,16 +104,22 @@ export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
 /** The place of a line, and the seq of its commit. */
 export type LinePlace = LineAnchor & { readonly seq: number };
 
-/** The projected rows of the filter's actor and times behind the anchor, newest first. */
-export function walkOf({ actor, from, until }: LineFilter, after: LineAnchor | null): Query {
+/**
+ * The projected rows of the filter's actor and times behind the anchor, newest first; without the charges where none
+ * passes, since an index has all others.
+ */
+export function walkOf({ actor, from, until, types }: LineFilter, after: LineAnchor | null): Query {
+  const hasCharges = types === undefined || types.includes("charge");
   const bounds: readonly (readonly [sql: string, params: Query["params"]])[] = [
     ["actor = ?", [actor]],
+    ...(hasCharges ? [] : [["type <> 'charge'", []] as const]),
     ...(from === undefined ? [] : [["at >= ?", [from]] as const]),
     ...(until === undefined ? [] : [["at < ?", [until]] as const]),
     ...(after === null ? [] : [["(at, number) < (?, ?)", [after.at, after.number]] as const]),
   ];
   return {
-    sql: `SELECT at, number, seq, type, model, apiKey, tags, amount FROM lines
+    sql: `SELECT at, number, seq, type, model, apiKey, tags, amount
+      FROM lines ${hasCharges ? "" : "INDEXED BY lines_other"}
       WHERE ${bounds.map(([sql]) => sql).join(" AND ")} ORDER BY at DESC, number DESC`,
     params: bounds.flatMap(([, params]) => params),
   };
