@@ -1,6 +1,7 @@
 // GET /x-cluster: the cluster as this node knows it, for its operators. Each node reports its own figures; one that does not
 // within a second is listed without them. This file reads, and never changes anything.
 
+import { SECOND_MS } from "../../../actors/time.ts";
 import type { Placement } from "../../runtime/placement/placement.ts";
 import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
@@ -64,9 +65,10 @@ export const GAUGES: readonly Figure[] = [
   ],
   [
     "watermark_age_ms",
-    ({ figures }) => figures.watermarkAgeMs,
+    // It grows by itself: in whole seconds the answer's tag lasts as long.
+    ({ figures }) => Math.floor((figures.watermarkAgeMs ?? 0) / SECOND_MS) * SECOND_MS,
     "max",
-    "age of the oldest commit that a sweep would read",
+    "age of the oldest commit that a sweep would read, in whole seconds",
   ],
   ["table_version", ({ figures }) => figures.tableVersion, "max", "version of the table of shards"],
   ["shards", ({ shards }) => shards, "sum", "shards that are served"],
