@@ -24,12 +24,15 @@ export interface Used {
   cost: bigint;
 }
 
+/** Whether charges carry API keys and tags, by which ledgers are filtered. */
+export type Marks = "none" | "keys and tags";
+
 /** The charges of an account by commit: when, and what. Adds them to `used`. */
 export function* chargesOf(
   id: AccountId,
   count: number,
   bornAt: number,
-  used: Used,
+  { used, marks }: { readonly used: Used; readonly marks: Marks },
 ): Generator<{ readonly at: number; readonly charges: readonly ChargeFacts[] }> {
   const commits = Math.ceil(count / PER_COMMIT);
   for (let nth = 0; nth < commits; nth++) {
@@ -37,15 +40,25 @@ export function* chargesOf(
     const part = (nth + (id % 6) / 6) / commits;
     const at = Math.floor(bornAt + DAY_MS * (1 + part * (DAYS - 1)));
     const first = nth * PER_COMMIT;
-    const charges = Array.from({ length: Math.min(PER_COMMIT, count - first) }, (_, i) =>
-      chargeOf(id, first + i, at),
-    );
+    const charges = Array.from({ length: Math.min(PER_COMMIT, count - first) }, (_, i) => ({
+      ...chargeOf(id, first + i, at),
+      ...(marks === "none" ? {} : marksOf(first + i)),
+    }));
     for (const { cost } of charges) {
       used.requests++;
       used.cost += BigInt(cost);
     }
     yield { at, charges };
   }
+}
+
+/** The main key, or one of two others; a team, of ten. */
+function marksOf(nth: number): Pick<ChargeFacts, "apiKey" | "apiKeyName" | "tags"> {
+  const key = nth % 3;
+  return {
+    ...(key === 0 ? {} : { apiKey: key as NonNullable<ChargeFacts["apiKey"]>, apiKeyName: `key-${key}` }),
+    tags: { team: `team-${nth % 10}`, env: "prod" },
+  };
 }
 
 function chargeOf(account: AccountId, nth: number, at: number): ChargeFacts {

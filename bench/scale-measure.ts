@@ -184,8 +184,8 @@ interface Billed {
   readonly usage_users: readonly { readonly total_requests: number }[];
 }
 
-/** Asks and reads to the end. `firstMs` is when the first bytes of the body came, `ms` when the last did. */
-async function get(stage: ScaleStage, path: string, key = stage.ownerKey) {
+/** Asks and reads to the end. Throws WrongResult for another status than 200. `firstMs` is when the first bytes of the body came, `ms` when the last did. */
+export async function get(stage: ScaleStage, path: string, key = stage.ownerKey) {
   const began = performance.now();
   const response = await fetch(stage.service.url + path, { headers: { authorization: `Bearer ${key}` } });
   const pieces: Uint8Array[] = [];

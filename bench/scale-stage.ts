@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { AccountId } from "../actors/ids.ts";
 import { DAY_MS } from "../actors/time.ts";
 import type { Process } from "./process.ts";
-import { DAYS } from "./scale-charges.ts";
+import { DAYS, type Marks } from "./scale-charges.ts";
 import { creditFor, type Filled, fill } from "./scale-store.ts";
 import { serve, startUpstream } from "./serve.ts";
 import { LEVEL_MAPPER } from "./styles.ts";
@@ -25,8 +25,15 @@ export interface ScaleStage {
   readonly otherKey: string;
 }
 
+/** What a store is filled with. */
+export interface ScalePlan {
+  readonly accounts: number;
+  readonly charges: number;
+  readonly marks?: Marks;
+}
+
 export async function onScale<T>(
-  { accounts, charges }: { readonly accounts: number; readonly charges: number },
+  { accounts, charges, marks = "none" }: ScalePlan,
   measure: (stage: ScaleStage) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-scale-"));
@@ -52,7 +59,7 @@ export async function onScale<T>(
     running.pop();
 
     const began = performance.now();
-    const filled = await fill(storePath, { owner: owner.id, accounts, charges });
+    const filled = await fill(storePath, { owner: owner.id, accounts, charges, marks });
     const fillMs = performance.now() - began;
 
     const starting = performance.now();

@@ -18,7 +18,7 @@ import { openStore } from "../src/store/open.ts";
 import { rowWrites } from "../src/store/sqlite/claims.ts";
 import { connectSqlite } from "../src/store/sqlite/connection.ts";
 import type { Commit, Save, Store } from "../src/store/store.ts";
-import { chargesOf, DAYS, type Used } from "./scale-charges.ts";
+import { chargesOf, DAYS, type Marks, type Used } from "./scale-charges.ts";
 import { type Life, lifeOf } from "./scale-life.ts";
 
 /** One in a hundred accounts has accounts below itself: half of all. */
@@ -42,7 +42,12 @@ export const keyOf = (id: AccountId): string => `sk-scale-${String(id).padStart(
 /** Fills the store at `path`, on which no service runs. `charges`: of all accounts together. */
 export async function fill(
   path: string,
-  plan: { readonly owner: AccountId; readonly accounts: number; readonly charges: number },
+  plan: {
+    readonly owner: AccountId;
+    readonly accounts: number;
+    readonly charges: number;
+    readonly marks: Marks;
+  },
 ): Promise<Filled> {
   const clock = realClock();
   const store = await openStore(`sqlite:${path}`, { clock, onError: (error) => console.error(error) });
@@ -90,7 +95,7 @@ export async function fill(
   await logged(store, plan.owner, all, bornAt);
 
   async function spend(life: Life, id: AccountId): Promise<void> {
-    for (const { at, charges } of chargesOf(id, each, bornAt, used)) {
+    for (const { at, charges } of chargesOf(id, each, bornAt, { used, marks: plan.marks })) {
       for (const facts of charges) life.live({ type: "charge", ...facts }, facts.id, at);
       await writer.commit(life.cut());
     }

@@ -1,36 +1,43 @@
-// `npm run bench:scale`: how lists, activation, bills and the start fare as accounts grow. Prints one table, a column a
-// size; exits 1 for a wrong answer, never for a slow one.
+// `npm run bench:scale`: how lists, activation, bills and the start fare as accounts grow, and a ledger as its lines do. Prints
+// a table of each, a column a size; exits 1 for a wrong answer, never for a slow one.
 
 import { parseArgs } from "node:util";
 import { verify } from "../src/report/verify/verify.ts";
 import { openAudit } from "../src/store/open.ts";
 import { WrongResult } from "./books.ts";
 import { grouped, megabytes } from "./figures.ts";
+import { type LedgerFigures, measuredLedger } from "./scale-ledger.ts";
 import { type Figures, measured } from "./scale-measure.ts";
 import { onScale } from "./scale-stage.ts";
 
 const SIZES = [1_000, 10_000, 100_000];
 const CHARGES = 1_000_000;
+/** Lines of one ledger, about. */
+const LEDGERS = [1_000, 1_000_000];
 /** Up to so many ledger lines a store is verified whole. */
 const VERIFIED = 200_000;
 
-const USAGE = `npm run bench:scale -- [--quick] [--accounts N,N] [--charges N]
+const USAGE = `npm run bench:scale -- [--quick] [--accounts N,N] [--charges N] [--ledgers N,N]
 
-  --quick       1,000 and 10,000 accounts with 100,000 charges
+  --quick       1,000 and 10,000 accounts with 100,000 charges, ledgers of 1,000 and 100,000 lines
   --accounts    the sizes to measure (${SIZES.join(",")})
-  --charges     of all accounts together (${CHARGES})`;
+  --charges     of all accounts together (${CHARGES})
+  --ledgers     the lines of one account (${LEDGERS.join(",")})
+
+An empty list (--accounts=) leaves its table out.`;
 
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     accounts: { type: "string" },
     charges: { type: "string" },
+    ledgers: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 
 async function run(): Promise<void> {
-  const sizes = values.accounts?.split(",").map(Number) ?? (values.quick ? SIZES.slice(0, 2) : SIZES);
+  const sizes = sizesOf(values.accounts) ?? (values.quick ? SIZES.slice(0, 2) : SIZES);
   const charges = Number(values.charges ?? (values.quick ? 100_000 : CHARGES));
   const columns: Figures[] = [];
   await sound();
@@ -44,7 +51,31 @@ async function run(): Promise<void> {
       }),
     );
   }
-  console.log(table(sizes, columns));
+  if (sizes.length > 0) console.log(table(sizes, columns));
+  await ledgers(sizesOf(values.ledgers) ?? (values.quick ? [1_000, 100_000] : LEDGERS));
+}
+
+const sizesOf = (text: string | undefined): readonly number[] | undefined =>
+  text?.split(",").filter(Boolean).map(Number);
+
+/** Measures ledgers of one account and prints their table: a page, and the same with totals. */
+async function ledgers(sizes: readonly number[]): Promise<void> {
+  const columns: LedgerFigures[] = [];
+  for (const charges of sizes) {
+    console.error(`a ledger of ${grouped(charges)} lines`);
+    const plan = { accounts: 1, charges, marks: "keys and tags" } as const;
+    columns.push(await onScale(plan, (stage) => measuredLedger(stage, charges)));
+  }
+  if (columns.length === 0) return;
+  const head = ["A page of 100 lines, with `totals`", ...sizes.map((size) => `${grouped(size)} lines`)];
+  const rows = [...columns[0]!.keys()].map((what) => [
+    what,
+    ...columns.map((figures) => {
+      const { pageMs, totalsMs } = figures.get(what)!;
+      return `${ms(pageMs)}, ${ms(totalsMs)}`;
+    }),
+  ]);
+  console.log(markdown([head, head.map(() => "---"), ...rows]));
 }
 
 /** A store that is made as the measured ones are, only smaller, has nothing wrong with it. */
@@ -96,8 +127,11 @@ function table(sizes: readonly number[], columns: readonly Figures[]): string {
   ]);
   const head = ["", ...sizes.map((size) => `${grouped(size)} accounts`)];
   const rows = [...pages, ...ROWS].map(([name, show]) => [name, ...columns.map(show)]);
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdown([head, head.map(() => "---"), ...rows]);
 }
+
+const markdown = (rows: readonly (readonly string[])[]): string =>
+  rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 if (values.help) console.log(USAGE);
 else {
