@@ -111,20 +111,21 @@ export function sqliteLineWalks(connection: SqliteConnection): LineWalks {
 
   function* walkRows(filter: LineFilter, walk: LineWalk): Generator<LineWalkStep> {
     let { after, skip, limit } = walk;
-    for (let rows = ROWS_FIRST; limit > 0; rows = Math.min(2 * rows, ROWS_MAX)) {
+    for (let rows = ROWS_FIRST; limit > 0; ) {
+      const { passed, end } = stretch(filter, after, rows);
       const wanted = Math.min(limit, LINES_MAX);
-      const found = skip >= rows ? [] : places(filter, after, rows, skip, wanted);
+      const found = passed > skip ? places(filter, after, rows, skip, wanted) : [];
       yield { ...NOTHING, lines: linesAt(filter.actor, found) };
       limit -= found.length;
-      if (found.length > 0) skip = 0;
       if (found.length === wanted) {
         after = anchorOf(found.at(-1)!);
+        [skip, rows] = [0, ROWS_FIRST];
         continue;
       }
-      const { passed, end } = stretch(filter, after, rows);
       if (end === null) return;
-      if (found.length === 0) skip = Math.max(0, skip - passed);
       after = end;
+      skip = Math.max(0, skip - passed);
+      rows = Math.min(2 * rows, ROWS_MAX);
     }
   }
 
