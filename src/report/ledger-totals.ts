@@ -15,6 +15,9 @@ const SETTLED_MS = 60_000;
 /** The entry of usage documents that stands for models beyond the bound of an account. */
 const OTHER_MODELS = "(other)";
 
+/** The types of lines that have a model. The usage of whole days has those of the first; the others are few, and found fast. */
+const [CHARGE, LATE_CHARGE] = [["charge"], ["late_charge"]];
+
 const NONE: LineTotals = { count: 0, amount: 0n };
 
 /**
@@ -29,6 +32,11 @@ export async function ledgerTotals(
 ): Promise<LineTotals> {
   // Root's balance is 0 by definition, whatever its lines add up to.
   if (isOfTimes(filter) && id !== ROOT) return byBalances(store, id, filter);
+  const charges = { ...filter, types: CHARGE };
+  if (filter.types === undefined && filter.model !== undefined && isOfCharges(charges)) {
+    const late = counted(store, id, { ...filter, types: LATE_CHARGE }, signal);
+    return added(...(await Promise.all([ledgerTotals(store, id, charges, { now, signal }), late])));
+  }
   const byDay = isOfCharges(filter) ? await ofWholeDays(store, id, filter, { now, signal }) : null;
   if (byDay === null) return counted(store, id, filter, signal);
   const rests = await Promise.all(byDay.rests.map((rest) => counted(store, id, rest, signal)));
@@ -61,7 +69,7 @@ const counted = (
 
 /** Whether a filter selects by times and models among charges: what usage documents are the sums of. */
 function isOfCharges({ from, until, model, types, ...others }: LedgerFilter): boolean {
-  return types?.length === 1 && types[0] === "charge" && model !== OTHER_MODELS && isOfTimes(others);
+  return types?.length === 1 && types[0] === CHARGE[0] && model !== OTHER_MODELS && isOfTimes(others);
 }
 
 /** The totals of the whole days within a filter's times, and filters of what remains at both ends. */
