@@ -39,3 +39,15 @@ export function parseTags(text: string): Tags | string {
   }
   return Object.fromEntries(tags);
 }
+
+/** Returns the tags of a request: those of its API key, which the header's add to and override. */
+export function mergeTags(keyTags: Tags | undefined, headerTags: Tags): Tags {
+  // A spread, and no assignment, because `__proto__` is a name like any other.
+  return keyTags === undefined ? headerTags : { ...keyTags, ...headerTags };
+}
+
+/** Whether there is no tag at all. */
+export function isUntagged(tags: Tags): boolean {
+  for (const _ in tags) return false;
+  return true;
+}

@@ -6,6 +6,7 @@ import type { Admitted } from "../../actors/account/admit.ts";
 import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import { NO_TAGS, type Tags } from "../../actors/tags.ts";
 import type { Cancellation } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
@@ -59,6 +60,8 @@ export interface ParsedFields {
   readonly streamShape: StreamShape;
   /** The client's headers that are forwarded to a provider. */
   readonly forwardedHeaders: Readonly<Record<string, string>>;
+  /** The tags that the client sent, without those of its API key. */
+  readonly requestedTags: Tags;
 }
 
 /** A request that was read and parsed. */
@@ -141,6 +144,7 @@ export class RunningRequest implements AnsweredContext {
   pinnedKey: KeyPin | null = null;
   streamShape: StreamShape = null;
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
+  requestedTags: Tags = NO_TAGS;
   attempts: readonly AttemptRow[] = [];
   private holdDuty: HoldDuty = "none";
   private filledAdmission: Admission | null = null;
@@ -173,6 +177,7 @@ export class RunningRequest implements AnsweredContext {
     this.pinnedKey = fields.pinnedKey;
     this.streamShape = fields.streamShape;
     this.forwardedHeaders = fields.forwardedHeaders;
+    this.requestedTags = fields.requestedTags;
     return this;
   }
 

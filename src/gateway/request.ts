@@ -17,6 +17,7 @@ import type { ActorSystem } from "../runtime/system.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ConfigCache } from "./account/config-cache.ts";
 import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { readTagsHeader } from "./account/request-tags.ts";
 import { type AdmissionInput, type AdmissionParts, admission, mustKeepUp } from "./admission/admission.ts";
 import { createAutoQuota } from "./admission/auto-quota.ts";
 import { cancelHold } from "./admission/hold-duty.ts";
@@ -191,6 +192,7 @@ async function readRequest(
   let idempotency: Idempotency | null = null;
   try {
     const streamShape = requestedStreamShape(endpoint, call.headers);
+    const requestedTags = readTagsHeader(call.headers);
     const payload = await call.payload();
     const parsed = parsedBy(dialect, payload);
     if (!parsed.ok) {
@@ -215,8 +217,16 @@ async function readRequest(
     const pinnedKey = pinning instanceof Promise ? await pinning : pinning;
     const size = sizeOf(request, pinnedKey?.tokens);
     const forwardedHeaders = forwardedFrom(call.headers, endpoint);
-    const fields = { caller, request, size, idempotency, pinnedKey, streamShape, forwardedHeaders };
-    return context.parsed(fields);
+    return context.parsed({
+      caller,
+      request,
+      size,
+      idempotency,
+      pinnedKey,
+      streamShape,
+      forwardedHeaders,
+      requestedTags,
+    });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     return refusedInput(context, caller, idempotency, error.refusal);

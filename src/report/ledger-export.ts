@@ -5,6 +5,7 @@ import { type AccountId, MAIN_API_KEY, MAIN_API_KEY_NAME } from "../../actors/id
 import { actorRef } from "../../actors/index.ts";
 import { formatUsd, toUsd } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
+import { tagPairs } from "../store/line-rows.ts";
 import type { Store } from "../store/store.ts";
 import type { LineEvent } from "./ledger-lines.ts";
 
@@ -101,6 +102,11 @@ export const COLUMNS: readonly Column[] = [
     name: "api_key_name",
     about: "name of that key at that time",
     value: ofApiKey(({ apiKeyName }) => apiKeyName ?? MAIN_API_KEY_NAME),
+  },
+  {
+    name: "tags",
+    about: "NAME=VALUE, separated by commas, by name",
+    value: ofCharge((c) => (c.tags === undefined ? null : tagPairs(c.tags).join(","))),
   },
 ];
 

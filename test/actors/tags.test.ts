@@ -1,7 +1,7 @@
 // The textual form of tags: what is a tag, what is refused and why.
 
 import { describe, expect, test } from "bun:test";
-import { parseTags } from "../../actors/tags.ts";
+import { isUntagged, mergeTags, parseTags } from "../../actors/tags.ts";
 
 describe("tags", () => {
   test.each([
@@ -35,4 +35,29 @@ describe("tags", () => {
     [`n=${"v".repeat(65)}`, "a value is"],
     [Array.from({ length: 9 }, (_, i) => `n${i}=v`).join(","), "at most 8 pairs"],
   ])("%j is refused", (text, why) => expect(parseTags(text)).toContain(why));
+});
+
+describe("the tags of a request", () => {
+  test("are its key's, which the header adds to and overrides", () => {
+    expect(mergeTags({ team: "search", env: "test" }, { env: "prod", user: "7" })).toEqual({
+      team: "search",
+      env: "prod",
+      user: "7",
+    });
+  });
+
+  test("are the header's where the key has none", () => {
+    const tags = { team: "search" };
+    expect(mergeTags(undefined, tags)).toBe(tags);
+    expect([isUntagged(mergeTags(undefined, {})), isUntagged(mergeTags({ a: "1" }, {}))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test("may be named as no other object's fields are", () => {
+    const proto = JSON.parse('{"__proto__":"x"}');
+    expect(Object.keys(mergeTags(proto, { a: "1" }))).toEqual(["__proto__", "a"]);
+    expect(Object.keys(mergeTags({ a: "1" }, proto))).toEqual(["a", "__proto__"]);
+  });
 });

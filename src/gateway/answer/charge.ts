@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
+import { tagsOfCharge } from "../account/request-tags.ts";
 import type { AnsweredContext } from "../context.ts";
 import { promptOf } from "../large-body/large-payload.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
@@ -51,14 +52,16 @@ export function factsOf(context: AnsweredContext, metered: Metered, last: Attemp
     keep: accountContext.config.config.userMinBalance,
   };
   const { apiKey } = admitted;
+  const tags = tagsOfCharge(admitted, context.requestedTags);
   const isPlain = parts.length === 0 && metered.answeredModel === null && idempotency === null;
-  if (isPlain && apiKey === null) return facts;
+  if (isPlain && apiKey === null && tags === null) return facts;
   return {
     ...facts,
     ...(apiKey === null ? {} : { apiKey: apiKey.id, apiKeyName: apiKey.name }),
     ...(parts.length === 0 ? {} : { parts }),
     ...(metered.answeredModel === null ? {} : { answeredModel: metered.answeredModel }),
     ...(idempotency === null ? {} : { idempotency }),
+    ...(tags === null ? {} : { tags }),
   };
 }
 

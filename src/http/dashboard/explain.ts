@@ -153,6 +153,7 @@ function chargedShape({ at, event }: ChargedRequest, showsKeys: boolean): Explan
       price: event.price,
       ...(event.parts === undefined ? {} : { parts: event.parts }),
       ...(event.answeredModel === undefined ? {} : { answered_model: event.answeredModel }),
+      ...(event.tags === undefined ? {} : { tags: event.tags }),
     },
   };
 }

@@ -232,6 +232,7 @@ export const ExplainSchema = answerOf(
           prompt_tokens: maybe(int),
           completion_tokens: maybe(int),
           answered_model: maybe(string),
+          tags: maybe(map(string)),
           price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
           parts: maybe(
             list(

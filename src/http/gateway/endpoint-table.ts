@@ -78,6 +78,8 @@ const ANSWER_HEADERS = {
 const REQUEST_HEADERS = {
   "Idempotency-Key":
     "1 to 255 printable ASCII characters: a repeat with it gets the first answer and no second charge.",
+  "x-arbor-tags":
+    "Up to 8 pairs, as in `team=search,env=prod`: a name is 1 to 32 of `a-z0-9_.-`, a value 1 to 64 printable ASCII characters without comma and equals sign. They stand in the ledger, bills group by them, and no provider sees them.",
   "x-arbor-cost": "`stream`: a stream states its cost in a comment before its closing event.",
 };
 

@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import { toUsd } from "../../../actors/money.ts";
+import { readTagsHeader } from "../../gateway/account/request-tags.ts";
 import { type Quote, type QuoteEndpointParts, quote } from "../../gateway/dry-run/quote.ts";
 import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ManagementParts, management } from "../management.ts";
@@ -15,7 +16,9 @@ export interface QuoteParts extends ManagementParts, QuoteEndpointParts {}
 export const quotes = (parts: QuoteParts) =>
   new Elysia({ normalize: false }).use(management(parts)).post(
     "/v1/quote",
-    async ({ body, call: { caller, clientIp } }) => {
+    async ({ body, request, call: { caller, clientIp } }) => {
+      // A quote has no charge to carry tags, but what the request would be refused for is refused here too.
+      readTagsHeader(request.headers);
       const asker = { caller: { account: caller.profile.id, keyHash: caller.keyHash }, ip: clientIp };
       return quoteShape(await quote(parts, findEndpoint(body.path), asker, body.body));
     },
