@@ -139,11 +139,26 @@ export interface TotalsRow {
 }
 
 /**
+ * How usage is grouped; `name` is that of a tag, and `all` is one group. What is kept apart of keys and tags is the
+ * matter of usage/usage-parts.ts.
+ */
+export type UsageGrouping =
+  | { readonly by: "all" | "model" | "account" | "api_key" }
+  | { readonly by: "tag"; readonly name: string };
+
+/**
  * Selects the usage of accounts over a range of days. `accountFields` names text fields of the account
  * documents that are returned with it.
  */
 export interface UsageReportQuery extends Pick<TotalsQuery, "accounts" | "from" | "to"> {
   readonly accountFields: readonly string[];
+  /** Adds the groups of the same usage. */
+  readonly grouping?: UsageGrouping;
+  /**
+   * Only the usage of these hours of the days, as text that `hourPeriod` makes, both included; it needs a grouping.
+   * Hours are kept for two days.
+   */
+  readonly hours?: { readonly from: string; readonly to: string };
 }
 
 /** Sums without what they are grouped by. */
@@ -162,10 +177,25 @@ export interface AccountUsage {
   readonly fieldValues: readonly string[];
 }
 
-/** The same usage in two groupings, both as of one moment. */
+/** The usage of one group. */
+export interface UsageGroup {
+  /** A model, the value of a tag, or the number of an account or API key; `(other)`, `(none)` and `(all)` stand for several. */
+  readonly id: string | number;
+  /** The newest known name of an API key; an account has "". */
+  readonly name: string;
+  /** The account of an API key. */
+  readonly account?: number;
+  readonly sums: UsageSums;
+}
+
+/** The same usage in several groupings, all as of one moment. */
 export interface UsageReport {
   /** Ordered by day, then model. */
   readonly days: readonly TotalsRow[];
+  /** By cost, the highest first, then `(none)` and `(other)`; empty when the query has no grouping. They add up to the days. */
+  readonly groups: readonly UsageGroup[];
+  /** The groups of each hour of the query, in the order of time; empty when it is not by hours. */
+  readonly hourly: readonly { readonly hour: string; readonly groups: readonly UsageGroup[] }[];
   /**
    * All accounts, some at a time, ordered by cost, highest first, then by id. They can be read once, at any
    * pace. Reading rejects when the store cannot read the rest, or when the signal is aborted.

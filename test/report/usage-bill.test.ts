@@ -230,7 +230,7 @@ describe("a tree of many accounts", () => {
     }
     const broken: Store = {
       ...(await stored([])),
-      usageReport: async () => ({ days: [], accounts: failing() }),
+      usageReport: async () => ({ days: [], groups: [], hourly: [], accounts: failing() }),
     };
     const { accounts } = await accountsBillOf(broken, over());
     await expect(Array.fromAsync(accounts)).rejects.toThrow("the disk is gone");

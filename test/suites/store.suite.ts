@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Store } from "../../src/store/store.ts";
 import { answerRules } from "./store-answers.rules.ts";
 import { documentRules } from "./store-documents.rules.ts";
+import { groupRules } from "./store-groups.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { lineRules } from "./store-lines.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
@@ -33,6 +34,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     answerRules(() => store);
     recordRules(() => store);
     totalsRules(() => store);
+    groupRules(() => store);
 
     test("the store's clock is in wall milliseconds and does not run backwards", async () => {
       const first = await store.now();

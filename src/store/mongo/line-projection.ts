@@ -2,7 +2,8 @@
 // these snapshots cover and the stored ones do not. The node that saves an actor is the one that owns it, and
 // trails the actor's commits by two seconds. Lines are made from the stored commits, a batch at a time.
 //
-//   commits stored -> lines of the commits up to the new snapshot stored -> snapshot stored
+//   commits stored -> lines of the commits up to the new snapshot stored -> the parts of usage that their
+//   charges are of (usage-parts.ts) -> snapshot stored
 //
 // crash                          state found                          recovery
 // before all lines are stored    some lines, commits that no          a replay from the old snapshot saves again;
@@ -10,13 +11,14 @@
 //
 // What the snapshots of an older version cover is the matter of line-backfill.ts.
 
-import type { Collection, Document } from "mongodb";
-import { type LineRow, lineRows } from "../line-rows.ts";
+import type { Collection } from "mongodb";
+import { type LineRow, type LinesOfCommit, lineRows } from "../line-rows.ts";
 import type { Snapshot } from "../store.ts";
 import { parseLines, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
+import { MongoUsageParts } from "./usage-parts.ts";
 
 /** A projected line. A field that has no value is absent. */
 export interface LineDocument extends Keyed, Pick<LineRow, "seq" | "type" | "amount"> {
@@ -76,6 +78,7 @@ export class MongoLineProjection {
   readonly #connection: MongoConnection;
   readonly #commits: Collection<CommitDocument>;
   readonly #lines: Collection<LineDocument>;
+  readonly #parts: MongoUsageParts;
   /** Places up to which this node projected. Another node may have gone further since. */
   readonly #places = new Map<string, Place>();
 
@@ -83,6 +86,7 @@ export class MongoLineProjection {
     this.#connection = connection;
     this.#commits = connection.collection("commits");
     this.#lines = connection.collection("lines");
+    this.#parts = new MongoUsageParts(connection);
   }
 
   /** Projects all lines that these snapshots cover. Call it before they are stored. */
@@ -98,9 +102,11 @@ export class MongoLineProjection {
         _id: { $gt: commitKey(actor, after), $lte: commitKey(actor, to) },
       }));
       const filter = { $or: keys, lines: { $gt: 0 } };
-      await this.#insert(
-        await this.#connection.read(() => this.#commits.find(filter).project(LINES_OF_COMMIT).toArray()),
+      const commits = await this.#connection.read(() =>
+        this.#commits.find(filter).project(LINES_OF_COMMIT).map(parseLinesOfCommit).toArray(),
       );
+      await this.#insert(commits);
+      await this.#parts.add(commits);
     }
     for (const snapshot of lined) this.#remember(snapshot.actor, snapshot);
   }
@@ -110,20 +116,22 @@ export class MongoLineProjection {
    * when there are no more.
    */
   async projectNext(after: string): Promise<string | null> {
-    const commits: Document[] = await this.#connection.read(() =>
+    const commits = await this.#connection.read(() =>
       this.#commits
         .find({ _id: { $gt: after }, lines: { $gt: 0 } })
         .sort({ _id: 1 })
         .limit(COMMITS_MAX)
         .project(LINES_OF_COMMIT)
+        .map(parseLinesOfCommit)
         .toArray(),
     );
     await this.#insert(commits);
-    return commits.length < COMMITS_MAX ? null : new StoredRow("commits", commits.at(-1)).key();
+    const last = commits.at(-1);
+    return last === undefined || commits.length < COMMITS_MAX ? null : commitKey(last.actor, last.seq);
   }
 
-  async #insert(commits: readonly Document[]): Promise<void> {
-    const documents = commits.flatMap((one) => lineRows(parseLinesOfCommit(one)).map(lineDocument));
+  async #insert(commits: readonly LinesOfCommit[]): Promise<void> {
+    const documents = commits.flatMap((one) => lineRows(one).map(lineDocument));
     for (let i = 0; i < documents.length; i += LINES_MAX) {
       const some = documents.slice(i, i + LINES_MAX);
       // A line that is there already was made from the same commit.

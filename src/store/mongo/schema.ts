@@ -22,8 +22,9 @@ import { type BackfillDocument, WHOLE_BACKFILL } from "./line-backfill.ts";
  * version   what changed
  * 1         the first one
  * 2         ledger lines are projected with each save (`lines`); what was saved before is backfilled
+ * 3         usage by API key, tag and hour is written with each save (`usageParts`); what was saved before has none
  */
-const SCHEMA = 2;
+const SCHEMA = 3;
 
 interface MetaDocument extends Keyed {
   readonly version: number;
@@ -50,17 +51,20 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
     found >= SCHEMA || !readOnly,
     `the database has version ${found}, this program reads ${SCHEMA}: start a node once to migrate it`,
   );
-  if (found < SCHEMA) await migrate(connection);
+  if (found < SCHEMA) await migrate(connection, found);
   assert(found <= SCHEMA, `the database has version ${found}, this program needs ${SCHEMA}`);
 }
 
-/** Brings a database of version 1 to version 2. It may run on several nodes, and again after a crash. */
-async function migrate({ collection, write }: MongoConnection): Promise<void> {
+/** Brings a database of an older version to this one. It may run on several nodes, and again after a crash. */
+async function migrate({ collection, write }: MongoConnection, version: number): Promise<void> {
   await write(async () => {
-    await duplicatesOf(() =>
-      collection<BackfillDocument>("meta").insertMany([WHOLE_BACKFILL], { ordered: false }),
-    );
-    await collection<MetaDocument>("meta").updateOne({ _id: "schema", version: 1 }, { $set: { version: 2 } });
+    if (version < 2) {
+      await duplicatesOf(() =>
+        collection<BackfillDocument>("meta").insertMany([WHOLE_BACKFILL], { ordered: false }),
+      );
+    }
+    const meta = collection<MetaDocument>("meta");
+    await meta.updateOne({ _id: "schema", version }, { $set: { version: SCHEMA } });
   });
 }
 

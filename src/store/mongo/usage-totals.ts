@@ -8,12 +8,18 @@ import { Semaphore } from "../../base/semaphore.ts";
 import type { Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
 import { parseBody, StoredRow } from "../stored-rows.ts";
 import { runQuery } from "../usage/run-query.ts";
-import { UsageAggregator } from "../usage/usage-aggregator.ts";
-import { ACCOUNTS_IN_PART, accountsPart, fieldsText, UsageReportBuilder } from "../usage/usage-report.ts";
+import {
+  ACCOUNTS_IN_PART,
+  accountsPart,
+  checkReport,
+  fieldsText,
+  groupParts,
+  UsageReportBuilder,
+} from "../usage/usage-report.ts";
 import { checkTotals, SUMS, totalsRow } from "../usage/usage-rows.ts";
 import { type MongoConnection, PATIENT_MS } from "./connection.ts";
-import { type FoundDocument, parseUsageDocument, type UsageDocument } from "./documents.ts";
-import { startsWith } from "./query-builder.ts";
+import type { FoundDocument, UsageDocument } from "./documents.ts";
+import { MongoReportSums, usageFilter } from "./report-sums.ts";
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
@@ -27,9 +33,11 @@ export interface MongoTotals extends Pick<Store, "usageTotals" | "usageReport"> 
 }
 
 /** Creates the sums of usage on a connection. */
-export function mongoTotals({ patient, patiently, read, collection }: MongoConnection): MongoTotals {
+export function mongoTotals(connection: MongoConnection): MongoTotals {
+  const { patient, patiently, read, collection } = connection;
   const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
   const usage = patient<UsageDocument>("usage");
+  const reports = new MongoReportSums(connection);
   const options = { allowDiskUse: true, batchSize: BATCH, maxTimeMS: PATIENT_MS };
 
   async function sum(query: TotalsQuery): Promise<readonly TotalsRow[]> {
@@ -54,17 +62,6 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
     return rows;
   }
 
-  async function added(query: UsageReportQuery): Promise<UsageAggregator> {
-    const sums = new UsageAggregator();
-    const documents = usage.find(usageFilter(query), options).project({ account: 1, day: 1, models: 1 });
-    for await (const document of documents) {
-      for (const { day, model, account, sums: figures } of parseUsageDocument(document)) {
-        sums.add(sums.group(day, model), account, figures, 0);
-      }
-    }
-    return sums;
-  }
-
   /** Reads the query's `accountFields` of these accounts, as JSON. */
   async function fieldTexts(query: UsageReportQuery, accounts: readonly number[]) {
     const texts = new Map<number, string>();
@@ -83,7 +80,8 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
   }
 
   async function report(query: UsageReportQuery, builder: UsageReportBuilder): Promise<void> {
-    const sums = await patiently(() => added(query));
+    const [sums, groups] = await patiently(() => reports.sums(query));
+    for (const part of groups === null ? [] : groupParts(groups)) builder.add(part);
     builder.add({ of: "days", rows: sums.days(), last: true });
     const none = fieldsText(query, undefined);
     for (const accounts of sums.accounts(ACCOUNTS_IN_PART)) {
@@ -100,7 +98,7 @@ export function mongoTotals({ patient, patiently, read, collection }: MongoConne
       return runQuery(queries, () => patiently(() => sum(query)), signal);
     },
     async usageReport(query, signal) {
-      checkTotals({ ...query, by: [] });
+      checkReport(query);
       const builder = new UsageReportBuilder();
       void runQuery(queries, () => report(query, builder), signal).then(
         () => builder.end(),
@@ -121,8 +119,3 @@ const grouped = (by: TotalsQuery["by"]): Document | null =>
 
 const first = (by: TotalsQuery["by"]): Document =>
   Object.fromEntries(by.map((field) => [field, { $first: FIELD_PATHS[field] }]));
-
-const usageFilter = ({ accounts, from, to }: Pick<TotalsQuery, "accounts" | "from" | "to">): Document => ({
-  day: { $gte: from, $lte: to },
-  ...("ids" in accounts ? { account: { $in: [...accounts.ids] } } : startsWith("dna", accounts.dna)),
-});

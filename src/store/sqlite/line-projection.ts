@@ -3,20 +3,22 @@
 // thread between its messages and is not synced: the sync of a later commit covers it. A commit never waits
 // for its lines, only, now and then, for a step of a batch (two milliseconds).
 //
-//   commits read and parsed, in steps -> their lines sorted by actor -> stored, in steps; the last step also
-//   stores the place of the batch's last commit
+//   commits read and parsed, in steps -> their lines sorted by actor -> stored with the parts of usage that
+//   their charges are of, in steps; the last step also stores the place of the batch's last commit
 //
 // crash                              state found                       recovery
 // before a batch is stored           the place before it, and perhaps  it is made again from that place; a line
-//                                    some of its lines                 that is there is replaced by the same
+//                                    some of its lines                 that is there stays
 // of the machine, before its sync    the same                          the same
 // a step that fails                  the same                          tried again later, and reported
 
 import type { Clock } from "../../base/clock.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
 import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import { type ChargeRow, chargesOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
+import { type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
 
 /**
  * Lines of a batch, about. The lines of an actor are stored side by side: the more of them there are in a
@@ -29,6 +31,8 @@ const STEP_MAX = 512;
 const BATCH_MS = 1_000;
 /** Milliseconds between two steps, which leave most of the thread to the commits. */
 const BEHIND_MS = 20;
+/** How long rows of hours are kept: bills by hours go back 48 hours. */
+const HOURS_KEPT_MS = 50 * 3_600_000;
 /** Milliseconds after a step that met another program's lock, and after one that failed; that one doubles. */
 const [LOCK_MS, FAILED_MS, FAILED_MS_MAX] = [5, 1_000, 60_000];
 
@@ -89,8 +93,13 @@ export class LineProjection {
 class LineBatches {
   readonly #connection: SqliteConnection;
   readonly #statements: ReturnType<typeof projectionStatements>;
+  readonly #parts: UsagePartsWriter;
   /** The lines of the current batch that are not stored yet. */
-  #lines: LineRow[] = [];
+  #lines: BatchLine[] = [];
+  /** The time of the newest charge, which decides which hours are kept; wall-clock milliseconds. */
+  #newest = 0;
+  /** The rows of hours before this one are removed. */
+  #removed: Period = "";
   /** The row of the last commit of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
@@ -98,6 +107,7 @@ class LineBatches {
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
     this.#statements = projectionStatements(connection);
+    this.#parts = usagePartsWriter(connection);
   }
 
   /** Does the next step. Returns false when no commit waits and no line is left to store. */
@@ -106,12 +116,21 @@ class LineBatches {
       this.#read();
       if (!this.#isRead || this.#lines.length > STEP_MAX) return true;
     }
-    if (this.#last === null) {
-      this.#isRead = false;
-      return false;
+    if (this.#last !== null) {
+      this.#store(this.#last);
+      return true;
     }
-    this.#store(this.#last);
-    return true;
+    this.#isRead = false;
+    return this.#removeHours();
+  }
+
+  /** Removes some of the rows of hours that are too old. Returns false when there are no more. */
+  #removeHours(): boolean {
+    const before = hourPeriod(this.#newest - HOURS_KEPT_MS);
+    if (before <= this.#removed) return false;
+    if (this.#parts.removeHours(before)) return true;
+    this.#removed = before;
+    return false;
   }
 
   /** Reads the next commits. The batch is complete when there are no more, or enough. */
@@ -122,12 +141,15 @@ class LineBatches {
     const size = stepSize(waiting.map((row) => row.integer("lines")));
     const last = waiting[size - 1]?.integer("row") ?? after;
     const commits = size === 0 ? [] : lined.all(after, last).map(parseLinesOfCommit);
-    this.#lines.push(...commits.flatMap(lineRows));
+    for (const commit of commits) {
+      const charges = chargesOf(commit);
+      this.#lines.push(...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null })));
+    }
     if (size > 0) this.#last = last;
     const isEnd = size === waiting.length && size < STEP_MAX;
     if (!isEnd && this.#lines.length < BATCH_LINES) return;
     // The order within an actor stays.
-    this.#lines.sort((a, b) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
+    this.#lines.sort(({ row: a }, { row: b }) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
     this.#isRead = true;
   }
 
@@ -137,14 +159,27 @@ class LineBatches {
     const some = this.#lines.slice(0, STEP_MAX);
     const isLast = some.length === this.#lines.length;
     this.#connection.unsynced(() => {
-      for (const line of some) insert.run(...lineCells(line));
+      const charges: ChargeRow[] = [];
+      for (const { row, charge } of some) {
+        // A line that is there was stored by an earlier attempt at this batch, together with the parts of its charge.
+        const isNew = insert.run(...lineCells(row)).changes > 0;
+        if (isNew && charge !== null) charges.push(charge);
+      }
+      this.#parts.add(charges);
       if (isLast) move.run(last);
     });
+    for (const { row } of some) this.#newest = Math.max(this.#newest, row.at);
     this.#lines = this.#lines.slice(some.length);
     if (!isLast) return;
     this.#last = null;
     this.#isRead = false;
   }
+}
+
+/** A line of a batch, and the charge that it is. */
+interface BatchLine {
+  readonly row: LineRow;
+  readonly charge: ChargeRow | null;
 }
 
 function projectionStatements({ prepare }: SqliteConnection) {
@@ -156,7 +191,7 @@ function projectionStatements({ prepare }: SqliteConnection) {
        ORDER BY row`,
     ),
     insert: prepare(
-      `INSERT OR REPLACE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
+      `INSERT OR IGNORE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     move: prepare<[number]>("UPDATE meta SET value = ? WHERE key = 'lines'"),

@@ -165,6 +165,20 @@ const OTHER_LINES: Migration = [
      WHERE type <> 'charge'`,
 ];
 
+// Usage of API keys and tags by day, and of everything by hour (usage-parts.ts), written in one transaction with the lines
+// that it is made of. Bills of a branch walk the rows of one kind and period. All lines are projected again, because those
+// that are there are in no row yet.
+const USAGE_PARTS: Migration = [
+  `CREATE TABLE usageParts (
+     period TEXT NOT NULL, kind INTEGER NOT NULL, actor TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+     label TEXT, requests INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL,
+     cached INTEGER NOT NULL, cacheWrite INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL,
+     PRIMARY KEY (period, kind, actor, name, value)
+   ) STRICT, WITHOUT ROWID`,
+  "DELETE FROM lines",
+  "UPDATE meta SET value = 0 WHERE key = 'lines'",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -174,4 +188,5 @@ export const MIGRATIONS: readonly Migration[] = [
   OBJECTS,
   LINES,
   OTHER_LINES,
+  USAGE_PARTS,
 ];

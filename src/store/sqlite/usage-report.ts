@@ -5,10 +5,20 @@
 import type { UsageReportQuery } from "../store.ts";
 import { StoredRow, StoredRowError } from "../stored-rows.ts";
 import { UsageAggregator } from "../usage/usage-aggregator.ts";
-import { ACCOUNTS_IN_PART, accountsPart, type UsageReportPart } from "../usage/usage-report.ts";
-import { checkTotals, SUMS } from "../usage/usage-rows.ts";
+import { UsageGroups } from "../usage/usage-groups.ts";
+import {
+  ACCOUNTS_IN_PART,
+  accountsPart,
+  addToGroups,
+  checkReport,
+  groupParts,
+  hoursOf,
+  type UsageReportPart,
+} from "../usage/usage-report.ts";
+import { SUMS } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
+import { UsagePartsReader } from "./usage-parts-reader.ts";
 import { branchCondition, branchRows, manyRows, OF_IDS } from "./usage-totals.ts";
 
 /** Days per part, which the receiver processes in a millisecond or two. */
@@ -31,16 +41,25 @@ export function sqliteUsageReport(
 ): (query: UsageReportQuery) => Iterable<UsageReportPart> {
   const { db } = connection;
   const addRows = usageReader(connection);
+  const parts = new UsagePartsReader(connection);
 
-  function* parts(query: UsageReportQuery): Generator<UsageReportPart> {
+  function* report(query: UsageReportQuery): Generator<UsageReportPart> {
+    const { grouping, hours } = query;
     const sums = new UsageAggregator();
     const garbage = new RowGarbage(sums);
+    const groups = grouping === undefined ? null : new UsageGroups(grouping, hours ? hoursOf(hours) : null);
     db.run("BEGIN");
     try {
-      addRows(query, sums, garbage);
+      if (hours !== undefined && groups !== null) parts.addHours(query, sums, groups);
+      else addRows(query, sums, garbage);
+      if (hours === undefined && groups !== null && grouping !== undefined) {
+        addToGroups(groups, grouping, sums);
+        parts.addDays(query, groups);
+      }
     } finally {
       db.run("COMMIT");
     }
+    if (groups !== null) yield* groupParts(groups);
     const days = sums.days();
     let from = 0;
     do {
@@ -56,8 +75,8 @@ export function sqliteUsageReport(
   }
 
   return (query) => {
-    checkTotals({ ...query, by: [] });
-    return parts(query);
+    checkReport(query);
+    return report(query);
   };
 }
 

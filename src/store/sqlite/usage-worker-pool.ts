@@ -16,7 +16,7 @@ import { checkLineQuery, checkLineWalk, type FoundLine, NO_LINES } from "../line
 import { pageOfWalk } from "../line-rows.ts";
 import type { LineFilter, LineWalk, Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
 import { runQuery } from "../usage/run-query.ts";
-import { UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
+import { checkReport, UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
 import { amountOf, type LineWalkStep } from "./line-walk.ts";
 
@@ -97,7 +97,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       return runQuery(queries, () => sum(query, signal), signal);
     },
     async usageReport(query, signal) {
-      checkTotals({ ...query, by: [] });
+      checkReport(query);
       const builder = new UsageReportBuilder();
       const onPart = (part: RowsPart) => {
         if (part.of === "days" || part.of === "accounts") builder.add(part);

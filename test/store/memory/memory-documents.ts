@@ -3,8 +3,17 @@
 
 import { indexedValues } from "../../../src/store/indexed-fields.ts";
 import { iterateByCursor } from "../../../src/store/keyset-cursor.ts";
-import type { Store, StoredDocument } from "../../../src/store/store.ts";
+import type { Commit, Store, StoredDocument } from "../../../src/store/store.ts";
 import type { Table } from "../../../src/store/tables.ts";
+import {
+  chargesOf,
+  dayOfPeriod,
+  dayPeriod,
+  hourPeriod,
+  isApart,
+  type Period,
+} from "../../../src/store/usage/charge-rows.ts";
+import { PartsFold, PartsTable, type PeriodPart } from "../../../src/store/usage/usage-parts.ts";
 import { usageReportOf } from "../../../src/store/usage/usage-report.ts";
 import { summed, usageRows } from "../../../src/store/usage/usage-rows.ts";
 import { matching, ordered, type Row, stepped } from "./memory-find.ts";
@@ -21,7 +30,8 @@ export interface MemoryDocuments {
 /** By way of JSON, as on disk: a simulation then meets what a real store would do to a body that is not plain data. */
 export const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value));
 
-export function memoryDocuments(): MemoryDocuments {
+/** `commitsOf` returns the commits of an actor in their order. */
+export function memoryDocuments(commitsOf: (actor: string) => readonly Commit[]): MemoryDocuments {
   const tables = new Map<Table, Map<string, Row & { readonly seq?: number }>>();
 
   function of(name: Table) {
@@ -62,8 +72,26 @@ export function memoryDocuments(): MemoryDocuments {
         signal?.throwIfAborted();
         const documents = [...of("accounts").values()];
         const bodyOf = (account: number) => documents.find(({ body }) => body.id === account)?.body;
-        return usageReportOf(query, [...of("usage").values()].flatMap(usageRows), bodyOf);
+        const seqOf = (account: number, period: Period) =>
+          period.startsWith("D")
+            ? (of("usage").get(`${account}/${dayOfPeriod(period)}`)?.seq ?? 0)
+            : Infinity;
+        const partsOf = (account: number, period: Period) =>
+          memoryParts(commitsOf(`account/${account}`), period, seqOf(account, period));
+        return usageReportOf(query, [...of("usage").values()].flatMap(usageRows), bodyOf, partsOf);
       },
     },
   };
+}
+
+/** The parts of an account's commits up to one in a period, folded anew for each question. */
+export function memoryParts(commits: readonly Commit[], period: Period, seq: number): readonly PeriodPart[] {
+  const isHour = period.startsWith("H");
+  const fold = new PartsFold(new PartsTable());
+  for (const charge of commits.filter((one) => one.seq <= seq).flatMap(chargesOf)) {
+    if (charge === null || (isHour ? hourPeriod : dayPeriod)(charge.at) !== period) continue;
+    if (isHour) fold.addModel(charge);
+    if (isApart(charge)) fold.addApart(charge);
+  }
+  return [...fold.added()];
 }

@@ -12,9 +12,10 @@ import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.
 
 /** An empty store; `now` answers the clock's wall time. */
 export function memoryStore({ clock }: { readonly clock: Clock }): Store {
-  const documents = memoryDocuments();
+  const commits = new Map<string, Commit[]>();
+  const documents = memoryDocuments((actor) => commits.get(actor) ?? []);
   return {
-    ...memoryLedger(documents),
+    ...memoryLedger(documents, commits),
     ...documents.store,
     ...memoryRows(),
     ...memoryAnswers(),
@@ -41,9 +42,8 @@ type Ledger = Pick<
 >;
 
 /** Commits and snapshots, which bring their documents along. */
-function memoryLedger(documents: MemoryDocuments): Ledger {
-  /** Ascending by seq. */
-  const commits = new Map<string, Commit[]>();
+/** The commits of an actor ascend by seq. */
+function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>): Ledger {
   const marks = new Map<string, Commit[]>();
   const snapshots = new Map<string, Snapshot>();
 
