@@ -2,7 +2,17 @@
 // documents only, sums money in whole nano-dollars, and knows nothing of response formats. Days, models and
 // accounts without requests are absent.
 
-import type { AccountUsage, Store, TotalsQuery, TotalsRow, UsageSums } from "../store/store.ts";
+import type {
+  AccountUsage,
+  Store,
+  TotalsQuery,
+  TotalsRow,
+  UsageGrouping,
+  UsageSums,
+} from "../store/store.ts";
+import { hourPeriod } from "../store/usage/charge-rows.ts";
+import { JoinedGroups, type ReportGroups } from "../store/usage/usage-groups.ts";
+import { hoursOf } from "../store/usage/usage-report.ts";
 
 /** Sums of charges; `cost` is in nano-dollars. */
 export type UsageFigures = UsageSums;
@@ -51,9 +61,24 @@ export interface AccountsBill extends Bill {
   readonly accounts: AsyncIterable<readonly AccountBill[]>;
 }
 
+/** A bill by groups, all figures of which are as of the same commit of each account. */
+export interface GroupedBill extends AccountsBill, ReportGroups {}
+
 /** What a bill covers. */
 export interface BillQuery extends Days {
   readonly whose: Whose;
+}
+
+/** Hours of a bill, by a moment in the first and one in the last of them, wall-clock milliseconds. */
+export interface HourRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What a bill by groups covers; of a bill by hours, those hours alone. */
+export interface GroupedBillQuery extends BillQuery {
+  readonly grouping: UsageGrouping;
+  readonly hours: HourRange | null;
 }
 
 const NOTHING: UsageFigures = {
@@ -113,6 +138,30 @@ export async function accountsBillOf(
     for await (const some of accountBills(used.accounts)) bills.push(...some);
   }
   return { ...fold(days), accounts: inParts(bills.sort(byCost)) };
+}
+
+/** Computes a bill by groups. It resolves and rejects as `accountsBillOf` does. */
+export async function groupedBillOf(
+  store: Store,
+  { whose, from, to, grouping, hours: range }: GroupedBillQuery,
+  signal?: AbortSignal,
+): Promise<GroupedBill> {
+  const hours = range === null ? null : { from: hourPeriod(range.first), to: hourPeriod(range.last) };
+  const days: TotalsRow[] = [];
+  const bills: AccountBill[] = [];
+  const groups = new JoinedGroups(hours === null ? [] : hoursOf(hours));
+  for (const accounts of whose) {
+    const asked = { accounts, from, to, accountFields: ACCOUNT_FIELDS, grouping };
+    const used = await store.usageReport(hours === null ? asked : { ...asked, hours }, signal);
+    if (whose.length === 1) {
+      const { days: byDay, accounts: all, ...rest } = used;
+      return { ...fold(byDay), ...rest, accounts: accountBills(all) };
+    }
+    days.push(...used.days);
+    groups.add(used);
+    for await (const some of accountBills(used.accounts)) bills.push(...some);
+  }
+  return { ...fold(days), ...groups.groups(), accounts: inParts(bills.sort(byCost)) };
 }
 
 /** Accounts per part, which take a millisecond or two. */

@@ -265,12 +265,12 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /dashboard/bill": {
     path: "/dashboard/bill",
     as: "user",
-    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format"],
+    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format", "group", "hours"],
   },
   "GET /x-bill": {
     path: "/x-bill",
     as: "owner",
-    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format", "user", "u"],
+    query: ["date", "d", "start", "s", "end", "e", "days", "object", "format", "user", "u", "group", "hours"],
   },
   "GET /dashboard/ledger": { path: "/dashboard/ledger", as: "user", query: LEDGER_QUERY },
   "GET /dashboard/explain": {

@@ -17,18 +17,20 @@ const FIGURES: readonly (readonly [string, (figures: UsageFigures) => number | s
   ["cost", ({ cost }) => exactUsd(cost)],
 ];
 
-const line = (first: readonly (string | number)[], figures: UsageFigures): string =>
+/** A row of a table of usage. */
+export const csvLine = (first: readonly (string | number)[], figures: UsageFigures): string =>
   `${[...first.map(csvText), ...FIGURES.map(([, of]) => of(figures))].join(",")}\n`;
 
-const head = (first: readonly string[]): string =>
+/** The header of a table of usage. */
+export const csvHead = (first: readonly string[]): string =>
   `${[...first, ...FIGURES.map(([name]) => name)].join(",")}\n`;
 
 /** Returns the bill of one account as CSV. */
 export function csvOf({ days, total }: Bill): string {
   const rows = [...days].flatMap(([date, models]) =>
-    [...models].map(([model, figures]) => line([date, model], figures)),
+    [...models].map(([model, figures]) => csvLine([date, model], figures)),
   );
-  return `${head(["date", "model"])}${rows.join("")}${line(["total", ""], total)}`;
+  return `${csvHead(["date", "model"])}${rows.join("")}${csvLine(["total", ""], total)}`;
 }
 
 /** A row of a bill over accounts. */
@@ -45,17 +47,17 @@ const ROWS = 500;
 export async function* csvByAccount(
   days: AsyncIterable<{ readonly date: string; readonly rows: readonly AccountRow[] }>,
 ): AsyncGenerator<string> {
-  yield head(["date", "id", "name", "model"]);
+  yield csvHead(["date", "id", "name", "model"]);
   let total = sumOf([]);
   for await (const { date, rows } of days) {
     for (let start = 0; start < rows.length; start += ROWS) {
       const some = rows.slice(start, start + ROWS);
-      yield some.map((row) => line([date, row.id, row.name, row.model], row)).join("");
+      yield some.map((row) => csvLine([date, row.id, row.name, row.model], row)).join("");
       total = sumOf([total, ...some]);
       await new Promise(setImmediate);
     }
   }
-  yield line(["total", "", "", ""], total);
+  yield csvLine(["total", "", "", ""], total);
 }
 
 /** Returns the headers by which a browser saves a bill as a file. */

@@ -75,7 +75,16 @@ function bucketShape(date: string, models: Models) {
   };
 }
 
-const usageShape = ({ requests, prompt, completion, cached, cacheWrite, reasoning, cost }: UsageFigures) => ({
+/** The fields of usage. */
+export const usageShape = ({
+  requests,
+  prompt,
+  completion,
+  cached,
+  cacheWrite,
+  reasoning,
+  cost,
+}: UsageFigures) => ({
   ...{ requests, prompt, completion, cached },
   cache_write: cacheWrite,
   reasoning,
@@ -152,15 +161,19 @@ const mapped = <T>(models: Models, shape: (used: UsageFigures) => T): Record<str
 
 /**
  * Writes a bill over accounts as JSON, as fast as they are read: a hundred thousand of them never stand in one text, and
- * the event loop turns between the pieces. `usage_users` comes last.
+ * the event loop turns between the pieces. Groups come after the days, and `usage_users` last; null leaves either out.
  */
 export async function* billText(
   object: keyof typeof BILL_SHAPES,
   answer: BillAnswer,
-  accounts: AsyncIterable<readonly AccountBill[]>,
+  accounts: AsyncIterable<readonly AccountBill[]> | null,
+  groups: AsyncIterable<string> | null = null,
 ): AsyncGenerator<string> {
   const { total } = answer.bill;
-  yield `${JSON.stringify(BILL_SHAPES[object](answer)).slice(0, -1)},"usage_users":[`;
+  yield JSON.stringify(BILL_SHAPES[object](answer)).slice(0, -1);
+  if (groups !== null) yield* groups;
+  if (accounts === null) return yield "}";
+  yield ',"usage_users":[';
   let comma = "";
   for await (const some of accounts) {
     if (some.length === 0) continue;

@@ -7,7 +7,16 @@ import { actorRef } from "../../../actors/index.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { accountsBillOf, billOf, rowsOfDay, usedDays, type Whose } from "../../report/usage-bill.ts";
+import {
+  accountsBillOf,
+  billOf,
+  type GroupedBill,
+  type GroupedBillQuery,
+  groupedBillOf,
+  rowsOfDay,
+  usedDays,
+  type Whose,
+} from "../../report/usage-bill.ts";
 import { type Store, StoreBusyError } from "../../store/store.ts";
 import { manages } from "../accounts/permissions.ts";
 import type { CommandId } from "../idempotency.ts";
@@ -22,7 +31,8 @@ import { operation } from "../operation.ts";
 import { type AccountRow, csvByAccount, csvOf, downloadHeaders } from "./bill-csv.ts";
 import { BILL_SHAPES, billText } from "./bill-formats.ts";
 import { billedAccounts } from "./billed-accounts.ts";
-import { type DateRange, dateRangeOf } from "./date-range.ts";
+import { type DateRange, dateRangeOf, hourRangeOf } from "./date-range.ts";
+import { csvByGroup, groupingOf, groupsText, type ShownGroups } from "./grouped-bill.ts";
 import {
   BillQuerySchema,
   BillSchema,
@@ -49,7 +59,7 @@ export const bills = (parts: BillsParts) =>
         operationId: "getBill",
         summary: "Get the caller's bill",
         description:
-          "Today where no date is given. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
+          "Today where no date is given. With `group` it also has the same usage by model, API key, tag or account; with `hours` it is of the last hours, by hour. At most 1,000 tags and 400 keys an account and day are kept apart, and 10,000 groups in an answer (50,000 of all its hours together); the rest is one group, `(other)`. A bill over more than 30 days costs 0.01, one over more than 365 days tells the last 365 and costs 0.05; the fee is taken when the answer is given.",
         answerContent: { "text/csv": CsvSchema },
         errors: ["missing_parameter", "insufficient_balance", "hard_limit_reached", "daily_limit_reached"],
       }),
@@ -65,7 +75,8 @@ export const bills = (parts: BillsParts) =>
           tag: "Accounts",
           operationId: "getDescendantsBill",
           summary: "Get the bill of the caller's descendants",
-          description: "Today where no date is given. Free.",
+          description:
+            "Today where no date is given. Free. `group` and `hours` as in `/dashboard/bill`; an API key's group also names its account, and its `id` in a table is `ACCOUNT/KEY`.",
           answerContent: { "text/csv": CsvSchema },
           errors: ["missing_parameter", "ambiguous_identifier", "not_manager", "user_not_found"],
         }),
@@ -80,12 +91,52 @@ async function ownBill(
   request: Request,
 ): Promise<Static<typeof BillSchema>> {
   const { id } = caller.profile;
-  const range = dateRangeOf(query, parts.clock.wall());
+  const { range, grouped } = askedOf(query, parts.clock.wall());
+  if (grouped !== null) {
+    const asked = { ...range, ...grouped, whose: [{ ids: [id] }] };
+    const shown = await groupedBill(parts, asked, false, request.signal);
+    request.signal.throwIfAborted();
+    const taken = request.method === "GET" ? await pay(parts, id, range.fee, command) : ZERO;
+    if (query.format === "csv") return rawAnswer(streamOf(csvByGroup(shown)), downloadHeaders(range));
+    const answer = { bill: shown.bill, fee: taken };
+    return rawAnswer(streamOf(billText(query.object ?? "bill_info", answer, null, groupsText(shown))));
+  }
   const bill = await billOf(parts.store, { ...range, whose: [{ ids: [id] }] }, request.signal);
   request.signal.throwIfAborted();
   const fee = request.method === "GET" ? await pay(parts, caller, range.fee, command) : ZERO;
   if (query.format === "csv") return rawAnswer(csvOf(bill), downloadHeaders(range));
   return BILL_SHAPES[query.object ?? "bill_info"]({ bill, fee });
+}
+
+/** What a bill is asked for: its days, and its groups and hours, null without either. */
+interface AskedBill {
+  readonly range: DateRange;
+  readonly grouped: Pick<GroupedBillQuery, "grouping" | "hours"> | null;
+}
+
+/** Reads a query; `now` is wall-clock milliseconds. Throws as `dateRangeOf` and `hourRangeOf` do. */
+function askedOf(query: Static<typeof BillQuerySchema>, now: number): AskedBill {
+  const byHours = hourRangeOf(query, now);
+  const grouping = groupingOf(query.group, byHours !== null);
+  const range = byHours?.days ?? dateRangeOf(query, now);
+  return { range, grouped: grouping === null ? null : { grouping, hours: byHours?.hours ?? null } };
+}
+
+/** Computes a bill by groups. `isOfAccounts` says that it may be of several accounts. */
+async function groupedBill(
+  { store }: BillsParts,
+  query: GroupedBillQuery,
+  isOfAccounts: boolean,
+  signal: AbortSignal,
+): Promise<ShownGroups & { readonly bill: GroupedBill }> {
+  const bill = await groupedBillOf(store, query, signal);
+  const { groups, hourly } = bill;
+  const names = new Map<number, string>();
+  if (query.grouping.by === "account") {
+    const ids = groups.map(({ id }) => id).filter((id) => typeof id === "number");
+    await learnNames(store, names, ids);
+  }
+  return { bill, groups, hourly, names, isOfAccounts, isByHours: query.hours !== null };
 }
 
 /** Takes the fee and returns what was paid; Root pays none. Throws `insufficient_balance`. */
@@ -116,8 +167,15 @@ async function descendantsBill(
     const message = '"user" and "u" are the same parameter. Give one of them.';
     throw new RefusedError({ code: "invalid_parameter", message });
   }
-  const range = dateRangeOf(query, parts.clock.wall());
+  const { range, grouped } = askedOf(query, parts.clock.wall());
   const whose = await billedAccounts(parts, caller, query.user ?? query.u);
+  if (grouped !== null) {
+    const shown = await groupedBill(parts, { ...range, ...grouped, whose }, true, signal);
+    if (query.format === "csv") return rawAnswer(streamOf(csvByGroup(shown)), downloadHeaders(range));
+    const answer = { bill: shown.bill, fee: ZERO };
+    const text = billText(query.object ?? "bill_info", answer, shown.bill.accounts, groupsText(shown));
+    return rawAnswer(streamOf(text));
+  }
   if (query.format === "csv") {
     return rawAnswer(await csvOfDescendants(parts, whose, range, signal), downloadHeaders(range));
   }

@@ -6,7 +6,7 @@ import { type Nano, toNano, ZERO } from "../../../actors/money.ts";
 import { DAY_MS, dayOf } from "../../../actors/time.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import { RefusedError } from "../../base/errors.ts";
-import type { Days } from "../../report/usage-bill.ts";
+import type { Days, HourRange } from "../../report/usage-bill.ts";
 import { PURPOSE } from "../schemas.ts";
 
 const day = (purpose: string) =>
@@ -78,6 +78,28 @@ export function dateRangeOf(asked: Dates, now: number): DateRange {
   const last = end ?? today;
   if (last < start) return refuse(`"start" must not be after ${end === null ? "today" : '"end"'}.`);
   return spanTo(last, last - start + 1);
+}
+
+const HOUR_MS = DAY_MS / 24;
+
+/**
+ * Returns the last hours of a query, the present one included, and their days; null when it asks for none. `now` is wall-clock
+ * milliseconds. Throws `invalid_parameter` for hours beside a date.
+ */
+export function hourRangeOf(
+  { hours, ...dates }: Dates & { readonly hours?: string },
+  now: number,
+): { readonly hours: HourRange; readonly days: DateRange } | null {
+  if (hours === undefined) return null;
+  for (const name of Object.keys(DATES) as (keyof typeof DATES)[]) {
+    if (dates[name] !== undefined)
+      return refuse(`"hours" are the last ones: "${name}" cannot stand beside it.`);
+  }
+  const first = now - (Number(hours) - 1) * HOUR_MS;
+  return {
+    hours: { first, last: now },
+    days: { from: dayOf(first), to: dayOf(now), fee: ZERO },
+  };
 }
 
 /** Returns a parameter, by either name, as the number of its day, or null when it is absent. */

@@ -28,6 +28,38 @@ const Used = namedSchema(
   }),
 );
 
+const Group = namedSchema(
+  "UsageGroup",
+  object({
+    id: Type.Union([int, string], {
+      description:
+        "A model, the value of a tag, or the number of an account or API key (0 is the main key); `(other)` is what is not kept apart, `(none)` what has no such tag, `(all)` everything.",
+    }),
+    name: string,
+    account: maybe(Type.Integer({ description: "Whose API key it is, in a bill over accounts" })),
+    requests: int,
+    prompt: int,
+    completion: int,
+    cached: int,
+    cache_write: int,
+    reasoning: int,
+    cost: usd,
+  }),
+);
+
+/** What `group` and `hours` add to either structure. */
+const grouped = {
+  groups: maybe(Type.Array(Group)),
+  hourly: maybe(
+    Type.Array(
+      object({
+        hour: Type.String({ format: "date-time", description: "The beginning of the hour, UTC" }),
+        groups: Type.Array(Group),
+      }),
+    ),
+  ),
+};
+
 const share = object({
   request_percentage: Type.Number({ minimum: 0, maximum: 100 }),
   cost_percentage: Type.Number({ minimum: 0, maximum: 100 }),
@@ -63,6 +95,7 @@ const bill = {
     processed_total: int,
   }),
   query_fee: fee,
+  ...grouped,
 };
 
 /** Structure A: a list of days. */
@@ -86,6 +119,7 @@ const list = {
     cost: usd,
   }),
   query_fee: fee,
+  ...grouped,
 };
 
 const billed = object({
@@ -112,8 +146,11 @@ const listed = object({
   usage_analysis: share,
 });
 
-/** `text/csv` of either: one row a day and model, and the totals. */
-export const CsvSchema = Type.String({ description: "The same figures as a table with a header line" });
+/** `text/csv` of either: one row a day and model, or a group (and hour), and the totals. */
+export const CsvSchema = Type.String({
+  description:
+    "The same figures as a table with a header line: a row for each day and model, or with `group` or `hours` for each group, or for each hour and group",
+});
 
 /** The answer of `GET /dashboard/bill`. */
 export const BillSchema = answerOf(
@@ -136,6 +173,24 @@ export const DescendantBillSchema = answerOf(
 
 const form = {
   ...DATES,
+  group: Type.Optional(
+    parameter(
+      Type.String({
+        pattern: "^(model|api_key|account|tag:[a-z0-9_.-]{1,32})$",
+        description: 'must be "model", "api_key", "account" or "tag:NAME"',
+      }),
+      "`model`, `api_key`, `account` or `tag:NAME`: adds `groups`, which add up to the bill's totals.",
+    ),
+  ),
+  hours: Type.Optional(
+    parameter(
+      Type.String({
+        pattern: "^0*([1-9]|[1-3][0-9]|4[0-8])$",
+        description: "must be an integer from 1 to 48",
+      }),
+      "The last so many hours, the present one included, and no other days: adds `hourly`. No date may stand beside it.",
+    ),
+  ),
   object: Type.Optional(
     parameter(
       Type.Union([Type.Literal("bill_info"), Type.Literal("list")], {

@@ -2,10 +2,10 @@
 // (the main key, or what has no such tag). So every grouping adds up to the same total, whatever is kept apart. Each hour of
 // a bill by hours is added up on its own, and the groups are those of all hours together. It reads nothing.
 
-import type { UsageGroup, UsageGrouping } from "../store.ts";
+import type { UsageGroup, UsageGrouping, UsageReport } from "../store.ts";
 import { StoredRowError } from "../stored-rows.ts";
 import { OTHER, PART_KINDS, type PeriodPart } from "./usage-parts.ts";
-import { type Cell, sumsOf } from "./usage-rows.ts";
+import { type Cell, SUMS, sumsOf } from "./usage-rows.ts";
 
 /** Groups of an answer at most; the rest of them, with the lowest costs, is one group more, `(other)`. */
 const GROUPS_MAX = 10_000;
@@ -42,7 +42,7 @@ class GroupSums {
     const open = this.#open(group);
     if (group.name !== "") open.name = group.name;
     for (let i = 0; i < FIGURES; i++) open.figures[i]! += sign * Number(cells[from + i]);
-    const cost = BigInt(cells[from + FIGURES] as Cell);
+    const cost = BigInt(cells[from + FIGURES] as Cell | bigint);
     open.cost += sign < 0 ? -cost : cost;
   }
 
@@ -58,13 +58,8 @@ class GroupSums {
 
   /** The keys of the groups with the highest costs. */
   leading(max: number): ReadonlySet<string> {
-    return new Set(
-      this.#used()
-        .filter(({ id }) => id !== OTHER)
-        .sort(inOrder)
-        .slice(0, max)
-        .map(groupKey),
-    );
+    const own = this.#used().filter(({ id }) => id !== OTHER && id !== NONE);
+    return new Set([...own.sort(inOrder).slice(0, max).map(groupKey), groupKey(NO_TAG)]);
   }
 
   /** These groups by cost, the highest first, then the rest of them as one. Groups without usage are left out. */
@@ -88,6 +83,7 @@ class GroupSums {
   }
 }
 
+const NO_TAG = { id: NONE, account: null } as const;
 const OTHERS = { id: OTHER, name: OTHER, account: null } as const;
 
 const isUsed = ({ figures, cost }: OpenGroup): boolean =>
@@ -181,12 +177,56 @@ export class UsageGroups {
   }
 
   /** All groups, then those of each hour. */
-  *rows(): Generator<GroupRows> {
-    const hours = this.#hours;
-    const perHour = hours === null ? GROUPS_MAX : Math.floor(HOURLY_GROUPS_MAX / Math.max(1, hours.size));
-    const leading = this.#whole.leading(Math.min(GROUPS_MAX, perHour));
-    yield { hour: null, rows: this.#whole.rows(leading) };
-    for (const [hour, sums] of hours ?? []) yield { hour, rows: sums.rows(leading) };
+  rows(): Generator<GroupRows> {
+    return boundedRows(this.#whole, this.#hours);
+  }
+}
+
+/** The rows of groups and of their hours, no more of them than an answer may have. */
+function* boundedRows(whole: GroupSums, hours: ReadonlyMap<string, GroupSums> | null): Generator<GroupRows> {
+  const perHour = hours === null ? GROUPS_MAX : Math.floor(HOURLY_GROUPS_MAX / Math.max(1, hours.size));
+  const leading = whole.leading(Math.min(GROUPS_MAX, perHour));
+  yield { hour: null, rows: whole.rows(leading) };
+  for (const [hour, sums] of hours ?? []) yield { hour, rows: sums.rows(leading) };
+}
+
+/** The groups of a report. */
+export type ReportGroups = Pick<UsageReport, "groups" | "hourly">;
+
+/** The groups of several reports over the same time, whose accounts are others. */
+export class JoinedGroups {
+  readonly #whole = new GroupSums();
+  readonly #hours: ReadonlyMap<string, GroupSums>;
+
+  /** `hours` are those of the reports; none for reports by days. */
+  constructor(hours: readonly string[]) {
+    this.#hours = new Map(hours.map((hour) => [hour, new GroupSums()]));
+  }
+
+  add({ groups, hourly }: ReportGroups): void {
+    addGroups(this.#whole, groups);
+    for (const { hour, groups: some } of hourly) {
+      const sums = this.#hours.get(hour);
+      if (sums !== undefined) addGroups(sums, some);
+    }
+  }
+
+  groups(): ReportGroups {
+    const [whole, ...hours] = boundedRows(this.#whole, this.#hours.size === 0 ? null : this.#hours);
+    return {
+      groups: whole!.rows.map(usageGroup),
+      hourly: hours.map(({ hour, rows }) => ({ hour: hour!, groups: rows.map(usageGroup) })),
+    };
+  }
+}
+
+function addGroups(to: GroupSums, groups: readonly UsageGroup[]): void {
+  for (const { id, name, account = null, sums } of groups) {
+    to.add(
+      { id, name, account },
+      SUMS.map((sum) => sums[sum]),
+      0,
+    );
   }
 }
 

@@ -138,6 +138,9 @@ describe("what is answered is what the document says", () => {
     ["GET", "/dashboard/bill?object=list&days=2", 200],
     ["GET", "/dashboard/bill?format=csv", 200],
     ["GET", "/x-bill?object=list", 200],
+    ["GET", "/dashboard/bill?group=tag:team&hours=2", 200],
+    ["GET", "/x-bill?group=api_key&object=list", 200],
+    ["GET", "/x-bill?hours=3&format=csv", 200],
     ["GET", "/x-users?page=0", 200],
   ])("%s %s", async (method, path, status) => {
     expect(await asPromised(user.key, method, path)).toBe(status);
