@@ -8,6 +8,8 @@
 import type { LineRow } from "./line-rows.ts";
 import type { Claim, Commit, LineAnchor, Snapshot, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
+import type { Period } from "./usage/charge-rows.ts";
+import type { PeriodPart } from "./usage/usage-parts.ts";
 import type { UsageRow } from "./usage/usage-rows.ts";
 
 /** A dedup id and the commit that carries it. */
@@ -45,6 +47,13 @@ export interface AuditedDocument {
   readonly sums: readonly UsageRow[];
 }
 
+/** The parts of usage (usage/usage-parts.ts) of an actor in one period, as they are stored. */
+export interface AuditedParts {
+  readonly parts: readonly PeriodPart[];
+  /** The last ledger line that is in them; null when they are of all lines that are projected. */
+  readonly upTo: number | null;
+}
+
 /** Numbers of rows in the view. `unconfirmed` counts claims. */
 export interface Counts {
   readonly commits: number;
@@ -63,6 +72,8 @@ export interface Met {
   readonly usageSums: number;
   /** Rows of the projection of ledger lines. */
   readonly lineRows: number;
+  /** Parts of usage: rows, or the parts within documents. */
+  readonly usageParts: number;
 }
 
 /**
@@ -81,6 +92,10 @@ export interface AuditView
   document(key: DocumentKey): Promise<AuditedDocument | null>;
   /** The projected lines of an actor after an anchor, in the order of its ledger. */
   lines(actor: string, after: LineAnchor | null, limit: number): Promise<readonly LineRow[]>;
+  /** The hours of which any parts of usage are stored, in their order. Of the first one, some may have been removed. */
+  hours(): Promise<readonly Period[]>;
+  /** The stored parts of an actor in those of these periods that have any. */
+  partsOf(actor: string, periods: readonly Period[]): Promise<ReadonlyMap<Period, AuditedParts>>;
   /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**

@@ -93,11 +93,16 @@ export async function startTree(path: string, env: Readonly<Record<string, strin
         stream = false,
         model = "gpt-4o-mini",
         request,
-      }: { stream?: boolean; model?: string; request?: string } = {},
+        tags,
+      }: { stream?: boolean; model?: string; request?: string; tags?: string } = {},
     ): Promise<void> {
       const response = await fetch(`${service.url}/v1/chat/completions`, {
         method: "POST",
-        headers: { authorization: `Bearer ${key}`, ...(request ? { "x-request-id": request } : {}) },
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(request ? { "x-request-id": request } : {}),
+          ...(tags ? { "x-arbor-tags": tags } : {}),
+        },
         body: JSON.stringify({ model, stream, messages: [{ role: "user", content }] }),
       });
       const text = await response.text();

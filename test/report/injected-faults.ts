@@ -88,6 +88,32 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "a line that filters find, of an account that is not there": ({ db }) =>
         db.run("INSERT INTO lines VALUES ('account/777', 1, 1, 1, 'charge', 'm', 0, NULL, -1)"),
     },
+    usage_parts: {
+      "a day of a tag, off by one nano-dollar": ({ db }) =>
+        db.run("UPDATE usageParts SET cost = cost + 1 WHERE period LIKE 'D%' AND actor = ?", [
+          `account/${blue()}`,
+        ]),
+      "an hour of a model, off by one request": ({ db }) =>
+        db.run(
+          `UPDATE usageParts SET requests = requests + 1
+           WHERE actor = ?1 AND kind = 0 AND period = (SELECT max(period) FROM usageParts WHERE actor = ?1)`,
+          [`account/${blue()}`],
+        ),
+      "a tag that is gone": ({ db }) =>
+        db.run("DELETE FROM usageParts WHERE kind = 2 AND period LIKE 'D%' AND actor = ?", [
+          `account/${blue()}`,
+        ]),
+      "another value of a tag": ({ db }) =>
+        db.run("UPDATE usageParts SET value = 'z' WHERE value = 'a' AND actor = ?", [`account/${blue()}`]),
+      "a part of usage of a day without any": ({ db }) =>
+        db.run("INSERT INTO usageParts VALUES ('D2020-01-01', 2, ?, 'a', 'b', NULL, 1, 1, 1, 0, 0, 0, 1)", [
+          `account/${blue()}`,
+        ]),
+      "a part of usage of an account that is not there": ({ db }) =>
+        db.run(
+          "INSERT INTO usageParts VALUES ('D2020-01-01', 2, 'account/777', 'a', 'b', NULL, 1, 1, 1, 0, 0, 0, 1)",
+        ),
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [
@@ -243,6 +269,7 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
 /** Those of rows that other stores have within what they belong to. */
 export const OF_ROWS_APART: ReadonlySet<string> = new Set([
   "a row that bills add up without a document",
+  "a part of usage of a day without any",
   "a charge of two accounts",
   "a mark that cannot be found",
   "a mark of a commit that is not there",

@@ -8,6 +8,15 @@ import { realClock } from "../../src/base/clock.ts";
 import { commitKey } from "../../src/store/mongo/append.ts";
 import { lineKey } from "../../src/store/mongo/line-projection.ts";
 import { openMongo } from "../../src/store/mongo/mongo-store.ts";
+import { partsKey } from "../../src/store/mongo/usage-parts.ts";
+import { parseLinesOfCommit } from "../../src/store/stored-rows.ts";
+import {
+  type ChargeRow,
+  chargesOf,
+  dayPeriod,
+  hourPeriod,
+  isApart,
+} from "../../src/store/usage/charge-rows.ts";
 import { SUMS } from "../../src/store/usage/usage-rows.ts";
 
 type Row = Record<string, string | number | null>;
@@ -47,6 +56,7 @@ export async function mirror(path: string, url: string): Promise<void> {
       ...(tags === null ? {} : { tags: String(tags).slice(1, -1).split(",") }),
       _id: lineKey(String(actor), Number(at), Number(number)),
     })),
+    usageParts: partsDocuments(rows("usageParts"), rows("commits")),
     claims: rows("claims").map(({ key, confirmed, ...claim }) => ({
       ...claim,
       _id: key,
@@ -64,3 +74,24 @@ const keyed = ({ key, ...row }: Row): Document => ({
   ...Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
   _id: key,
 });
+
+/** Parts as documents, each with the last of the ledger's lines that is in it. */
+function partsDocuments(parts: readonly Row[], commits: readonly Row[]): Document[] {
+  const last = new Map<string, ChargeRow>();
+  for (const commit of commits) {
+    const charges = chargesOf(parseLinesOfCommit(commit)).filter((charge) => charge !== null);
+    for (const charge of charges) {
+      last.set(partsKey(hourPeriod(charge.at), charge.actor), charge);
+      if (isApart(charge)) last.set(partsKey(dayPeriod(charge.at), charge.actor), charge);
+    }
+  }
+  const byKey = Map.groupBy(parts, ({ period, actor }) => partsKey(String(period), String(actor)));
+  return [...byKey].map(([key, some]) => ({
+    _id: key,
+    number: last.get(key)?.number ?? 1,
+    seq: last.get(key)?.seq ?? 1,
+    body: JSON.stringify(
+      some.map((row) => [row.kind, row.name, row.value, row.label, ...SUMS.map((name) => row[name])]),
+    ),
+  }));
+}

@@ -28,7 +28,16 @@ const commit = (actor: string, seq: number, over: Partial<Commit> = {}): Commit 
 const LOOKS_MAX = 500;
 
 const actorOf = (account: number) => `account/${account}`;
-const NOTHING = { commits: 0, marks: 0, snapshots: 0, accounts: 0, usage: 0, usageSums: 0, lineRows: 0 };
+const NOTHING = {
+  commits: 0,
+  marks: 0,
+  snapshots: 0,
+  accounts: 0,
+  usage: 0,
+  usageSums: 0,
+  lineRows: 0,
+  usageParts: 0,
+};
 
 export function testAudit(name: string, open: () => Promise<Audited>): void {
   describe(`the audit of ${name}`, () => {
@@ -115,7 +124,16 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       const actors = ["account/1", "account/2", "level/1"];
       const rows = await Promise.all(actors.map((actor) => audit.lines(actor, null, 9)));
       const lineRows = rows.flat().length;
-      const met = { commits: 5, marks: 4, snapshots: 1, accounts: 1, usage: 1, usageSums: 2, lineRows };
+      const met = {
+        commits: 5,
+        marks: 4,
+        snapshots: 1,
+        accounts: 1,
+        usage: 1,
+        usageSums: 2,
+        lineRows,
+        usageParts: 0,
+      };
       expect(await audit.strays(met, actorOf)).toEqual(NOTHING);
       await store.save([
         save("account/9", 1, [

@@ -63,6 +63,8 @@ export interface LedgerTotals {
   usageSums: number;
   /** Rows of the projection of ledger lines. */
   lineRows: number;
+  /** Parts of usage by API key, tag and hour. */
+  usageParts: number;
   /** This and the sums below are in nano-dollars. */
   minted: bigint;
   balances: bigint;
@@ -82,6 +84,7 @@ export const noLedgerTotals = (): LedgerTotals => ({
   usageDocuments: 0,
   usageSums: 0,
   lineRows: 0,
+  usageParts: 0,
   minted: 0n,
   balances: 0n,
   inFlight: 0n,

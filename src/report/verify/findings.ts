@@ -40,6 +40,8 @@ export type Rule =
   | "usage_sums"
   /** The rows that filters of lines read equal the ledger's lines. */
   | "line_projection"
+  /** Usage by API key, tag and hour equals what the ledger's charges amount to. */
+  | "usage_parts"
   | "snapshot"
   | "claim"
   | "conservation";

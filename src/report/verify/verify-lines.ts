@@ -1,12 +1,14 @@
 // Compares the projection of an account's ledger lines with its commits: every line that the store says is
-// projected is there, none differs, and none is there that the ledger does not have. It holds one page of the
-// projection, however many lines there are.
+// projected is there, none differs, and none is there that the ledger does not have; and the usage that is projected with them
+// (verify-parts.ts). It holds one page of the projection, however many lines there are.
 
 import type { AuditView } from "../../store/audit.ts";
 import { type LineRow, lineRows } from "../../store/line-rows.ts";
 import type { Commit, LineAnchor } from "../../store/store.ts";
+import { chargesOf } from "../../store/usage/charge-rows.ts";
 import type { LedgerTotals } from "./conservation.ts";
 import { differences, type Findings } from "./findings.ts";
+import { PartsComparison } from "./verify-parts.ts";
 
 const PAGE = 1_000;
 
@@ -15,6 +17,8 @@ export class LineComparison {
   #page: readonly LineRow[] = [];
   #next = 0;
   #isLastPage = false;
+  /** The usage that is made of the same lines. */
+  readonly #usage: PartsComparison;
 
   constructor(
     private readonly actor: string,
@@ -25,29 +29,39 @@ export class LineComparison {
       readonly totals: LedgerTotals;
       readonly findings: Findings;
     },
-  ) {}
+  ) {
+    this.#usage = new PartsComparison(actor, parts);
+  }
 
   /** Compares the lines of the next commits; adds to totals and findings. */
   async compare(commits: readonly Commit[]): Promise<void> {
     for (const commit of commits) {
-      for (const line of lineRows(commit)) await this.#compareLine(line);
+      const charges = chargesOf(commit);
+      for (const [i, line] of lineRows(commit).entries()) {
+        const isProjected = await this.#compareLine(line);
+        const charge = charges[i] ?? null;
+        if (charge !== null) await this.#usage.add(charge, isProjected);
+      }
     }
   }
 
   /** Reports what is projected beyond the ledger's end. */
   async finish(): Promise<void> {
     for (let row = await this.#peek(); row !== null; row = await this.#peek()) this.#takeUnknown(row);
+    await this.#usage.finish();
   }
 
-  async #compareLine(line: LineRow): Promise<void> {
+  /** Returns whether the line is projected, or has to be. */
+  async #compareLine(line: LineRow): Promise<boolean> {
     let row = await this.#peek();
     for (; row !== null && order(row, line) < 0; row = await this.#peek()) this.#takeUnknown(row);
     if (row === null || order(row, line) > 0) {
       if (line.number <= this.projected) this.#report(line.number, "it is not projected");
-      return;
+      return line.number <= this.projected;
     }
     this.#take();
     for (const what of differences(row, line)) this.#report(line.number, what);
+    return true;
   }
 
   /** The next projected line; null when there is none. */

@@ -97,6 +97,7 @@ const KINDS: readonly (readonly [keyof Met, Rule, what: string])[] = [
   ["usage", "usage_document", "documents of usage"],
   ["usageSums", "usage_sums", "rows of usage"],
   ["lineRows", "line_projection", "projected lines"],
+  ["usageParts", "usage_parts", "parts of usage"],
 ];
 
 function verifyConservation(totals: LedgerTotals, findings: Findings): void {

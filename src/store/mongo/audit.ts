@@ -7,7 +7,16 @@
 // committed.
 
 import type { Collection, Document } from "mongodb";
-import type { AuditedDocument, AuditView, Counts, Derivation, DocumentKey, Mark, Met } from "../audit.ts";
+import type {
+  AuditedDocument,
+  AuditedParts,
+  AuditView,
+  Counts,
+  Derivation,
+  DocumentKey,
+  Mark,
+  Met,
+} from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
 import type { LineRow } from "../line-rows.ts";
 import type { Claim, Commit, LineAnchor, Snapshot } from "../store.ts";
@@ -19,6 +28,7 @@ import {
   parseMarkedPlace,
   StoredRow,
 } from "../stored-rows.ts";
+import type { Period } from "../usage/charge-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import { type ClaimDocument, mongoRows } from "./claims.ts";
 import { connectMongo, type MongoConnection, type MongoOptions } from "./connection.ts";
@@ -30,6 +40,7 @@ import { type BackfillDocument, findBackfill } from "./line-backfill.ts";
 import { actorsOfLines, countLines, linesAfter } from "./lines.ts";
 import { startsWith } from "./query-builder.ts";
 import { checkSchema } from "./schema.ts";
+import { findParts, type PartsDocument, parsePartsKey, partsKey } from "./usage-parts.ts";
 
 /** Dedup ids or names per query. */
 const ASKED_MAX = 1_000;
@@ -136,6 +147,37 @@ class MongoAuditView implements AuditView {
     return rows.filter(({ seq }) => seq <= end || seq > now);
   }
 
+  async hours(): Promise<readonly Period[]> {
+    const parts = this.#connection.collection<PartsDocument>("usageParts");
+    const hours: Period[] = [];
+    for (let after = "H"; ; ) {
+      const range = { _id: { $gte: after, $lt: "I" } };
+      const first = await this.#connection.read(() =>
+        parts.findOne(range, { sort: { _id: 1 }, projection: { _id: 1 } }),
+      );
+      if (first === null) return hours;
+      const { period } = parsePartsKey(new StoredRow("usageParts", first).key());
+      hours.push(period);
+      // Behind the keys of all actors: a zero sorts behind the slash.
+      after = `${period}0`;
+    }
+  }
+
+  async partsOf(actor: string, periods: readonly Period[]): Promise<ReadonlyMap<Period, AuditedParts>> {
+    const found = new Map<Period, AuditedParts>();
+    if (periods.length === 0) return found;
+    const keys = periods.map((period) => partsKey(period, actor));
+    for (const { period, parts, number } of await findParts(this.#connection, { _id: { $in: keys } })) {
+      found.set(period, { parts, upTo: number });
+    }
+    return found;
+  }
+
+  /** How many documents of parts are of actors that have no commit. */
+  async #strayParts(): Promise<number> {
+    return this.#straysIn("usageParts", "_id", (row) => parsePartsKey(row.key()).actor);
+  }
+
   /** Whether the lines that earlier snapshots of this actor cover are projected. */
   #isBackfilled(actor: string): boolean {
     const backfill = this.#backfill;
@@ -167,15 +209,16 @@ class MongoAuditView implements AuditView {
   }
 
   async strays(met: Met, actorOf: (account: number) => string): Promise<Met> {
-    const [lineRows, snapshots, accounts, usage] = await Promise.all([
+    const [lineRows, usageParts, snapshots, accounts, usage] = await Promise.all([
       this.#strayLines(),
+      this.#strayParts(),
       this.#straysIn("snapshots", "_id", (row) => row.key()),
       this.#straysIn("accounts", "id", (row) => actorOf(row.integer("id"))),
       this.#straysIn("usage", "account", (row) => actorOf(row.integer("account"))),
     ]);
     // Dedup ids are stored within their commits, and sums within their documents.
     const commits = this.#cut.commits - met.commits;
-    return { commits, marks: 0, snapshots, accounts, usage, usageSums: 0, lineRows };
+    return { commits, marks: 0, snapshots, accounts, usage, usageSums: 0, lineRows, usageParts };
   }
 
   /** Dedup ids are stored within the commits that were just read, so none can be missing. */

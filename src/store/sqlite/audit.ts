@@ -4,10 +4,12 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import type { AuditedDocument, AuditView, DocumentKey, Mark } from "../audit.ts";
+import type { AuditedDocument, AuditedParts, AuditView, DocumentKey, Mark } from "../audit.ts";
 import type { LineRow } from "../line-rows.ts";
 import { parseBody, parseClaim, parseLineRow, parseLines, StoredRow } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
+import type { Period } from "../usage/charge-rows.ts";
+import { PART_KINDS, type PartKind, parsePart } from "../usage/usage-parts.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
 import { sqliteRows } from "./claims.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
@@ -17,8 +19,19 @@ import { assertColumns, assertCurrent } from "./schema.ts";
 import { databasePath, MEMORY } from "./sqlite-store.ts";
 
 const TABLES_COUNTED = [
-  ...(["commits", "marks", "snapshots", "accounts", "usage", "usageSums", "lines", "claims"] as const),
+  ...([
+    "commits",
+    "marks",
+    "snapshots",
+    "accounts",
+    "usage",
+    "usageSums",
+    "lines",
+    "usageParts",
+    "claims",
+  ] as const),
 ] as const;
+const PARTS = Object.values(PART_KINDS);
 type Counted = (typeof TABLES_COUNTED)[number];
 
 /** Opens the view. Throws when there is no database, or when its schema has another version. */
@@ -67,6 +80,15 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     lines: async (actor, after, limit) =>
       statements.lines.all(actor, after?.at ?? 0, after?.number ?? 0, limit).map(lineRowOf),
+    hours: async () => statements.hours.all().map((row) => new StoredRow("usageParts", row).text("period")),
+    async partsOf(actor, periods) {
+      const found = new Map<Period, AuditedParts>();
+      for (const period of periods) {
+        const parts = PARTS.flatMap((kind) => statements.parts.all(period, kind, actor).map(parsePart));
+        if (parts.length > 0) found.set(period, { parts, upTo: null });
+      }
+      return found;
+    },
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
@@ -84,6 +106,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
         usage: count("usage") - met.usage,
         usageSums: count("usageSums") - met.usageSums,
         lineRows: count("lines") - met.lineRows,
+        usageParts: count("usageParts") - met.usageParts,
       };
     },
     missing: async (actor, marks) =>
@@ -129,6 +152,17 @@ function auditStatements({ prepare }: SqliteConnection) {
   const lines = prepare<[string, number, number, number]>(
     "SELECT * FROM lines WHERE actor = ? AND (at, number) > (?, ?) ORDER BY at, number LIMIT ?",
   );
+  const hours = prepare(
+    `WITH RECURSIVE hours (period) AS (
+       SELECT min(period) FROM usageParts WHERE period >= 'H'
+       UNION ALL SELECT (SELECT min(next.period) FROM usageParts AS next WHERE next.period > hours.period)
+         FROM hours WHERE period IS NOT NULL)
+     SELECT period FROM hours WHERE period IS NOT NULL`,
+  );
+  const parts = prepare<[Period, PartKind, string]>(
+    `SELECT kind, name, value, label, ${SUMS.join(", ")} FROM usageParts
+     WHERE period = ? AND kind = ? AND actor = ?`,
+  );
   const missing = prepare<[string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -141,7 +175,8 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  return { counts, documentsOf, bodies, sumsOf, lastProjected, lines, missing, repeated, holders, claims };
+  const projection = { lastProjected, lines, hours, parts };
+  return { counts, documentsOf, bodies, sumsOf, ...projection, missing, repeated, holders, claims };
 }
 
 function documentKey(stored: unknown): DocumentKey {

@@ -33,8 +33,11 @@ beforeAll(async () => {
     const stream = Math.random() < 0.5;
     const cut = stream && Math.random() < 0.2 ? " fault=cut" : "";
     const request = Math.random() < 0.2 ? { request: "ticket-7" } : {};
+    const tagged = Math.random() < 0.5 ? { tags: `team=${pick(["a", "b"])},env=x` } : {};
     const content = `Do. [[output=${output}${cut}]]`;
-    await tree.chat(pick(callers).key, content, { stream, model: pick(MODELS), ...request }).catch(() => {});
+    await tree
+      .chat(pick(callers).key, content, { stream, model: pick(MODELS), ...request, ...tagged })
+      .catch(() => {});
   };
   await Promise.all(Array.from({ length: 60 }, ask));
   const running = Promise.all(Array.from({ length: 60 }, ask));
@@ -46,6 +49,7 @@ beforeAll(async () => {
   callers.push({ key: secret });
   tree.passTime(86_400_000);
   await Promise.all(Array.from({ length: 20 }, ask));
+  await tree.chat(blue.key, "Do. [[output=3]]", { tags: "team=a" });
   await tree.user(blue.key, { Name: "small", CreditGranted: 2.000000001 });
   await tree.stop();
   await projectLines(sound);
@@ -87,7 +91,7 @@ describe("a store that was only worked with", () => {
           c.events = c.events.filter(({ e }) => e.type !== "settled");
         },
       );
-      for (const table of ["commits", "marks", "snapshots", "lines"]) {
+      for (const table of ["commits", "marks", "snapshots", "lines", "usageParts"]) {
         db.run(`DELETE FROM ${table} WHERE actor = ?`, [`account/${small}`]);
       }
       db.run("DELETE FROM accounts WHERE id = ?", [small]);
