@@ -10,6 +10,7 @@ import { createIdentify } from "../gateway/account/identify.ts";
 import { createFileSpool } from "../gateway/admission/charge-spool.ts";
 import { createSettlement } from "../gateway/admission/settlement.ts";
 import { createFailedRequestLog } from "../gateway/answer/failed-request-log.ts";
+import { KeyActivityCounter } from "../gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../gateway/attempt/level-reports.ts";
 import { createIdempotencyRecords } from "../gateway/idempotency/idempotency-records.ts";
@@ -46,6 +47,7 @@ export interface NodeGateway {
   readonly parts: GatewayParts;
   readonly guard: SsrfGuard;
   readonly vault: SecretVault;
+  readonly keyActivity: KeyActivityCounter;
   /**
    * Resolves when running requests are charged, or their time is over. No new requests may arrive any more.
    */
@@ -73,10 +75,12 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   });
   await settlement.replay();
   const chooser = createKeyChooser();
+  const keyActivity = new KeyActivityCounter();
   const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
   return {
     guard,
     vault,
+    keyActivity,
     parts: {
       ...{ system, configs, settlement, counter, largeBodies, clock, random, log, vault, chooser },
       identify: createIdentify({ store, clock }),
@@ -85,6 +89,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
         clock,
         log,
         chooser,
+        activity: keyActivity,
         level: (owner, level) => configs.level(owner, level),
         keyFailures,
       }),

@@ -14,6 +14,7 @@ import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { version } from "../../package.json";
 import { createRootAccount } from "../admin/create-root.ts";
+import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createApp } from "../http/app.ts";
@@ -28,6 +29,7 @@ import { createGauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
 import { asSetting, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
+import { createNodeQueries } from "./node-queries.ts";
 import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
 import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
@@ -82,10 +84,12 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   }
 
   const figures = createGauges();
+  const queries = createNodeQueries();
   const age = watermarkAge(clock);
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
+    answerQuery: queries.answer,
     saved(watermark) {
       age.saved(watermark);
       infrastructure.advance(watermark);
@@ -100,6 +104,8 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const gateway = await createNodeGateway(core);
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
+  const readActivity = keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall()));
+  queries.register(KEY_ACTIVITY, readActivity);
   figures.register("lateCharges", () => settlement.lateCharges());
   figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.register("keysInFlight", chooser.allInFlight);

@@ -71,6 +71,16 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
   /** Calls `save` on every node. Returns false when a node was too slow or did not answer. */
   saveEverywhere(ms: number): Promise<boolean>;
   /**
+   * Asks all nodes, this one included, what a part outside the runtime answers there (`SystemParts.answerQuery`).
+   * `answer` is null for a node that does not answer within `ms`, or that does not know the query. What other nodes
+   * answer is as they sent it, and has to be parsed.
+   */
+  queryNodes(
+    name: string,
+    input: unknown,
+    ms: number,
+  ): Promise<readonly { readonly node: string; readonly answer: unknown }[]>;
+  /**
    * Gives all shards to other nodes while this one keeps serving (SIGTERM). Returns false when some are left
    * after `ms`. A single process returns true at once.
    */
@@ -109,6 +119,11 @@ export interface SystemParts {
   readonly limits?: Partial<RuntimeLimits>;
   /** Gauges of parts outside the runtime, which `stats` reports to other nodes too. */
   readonly figures?: () => Readonly<Record<string, number>>;
+  /**
+   * Answers the queries of `ActorSystem.queryNodes` on this node, at once and with plain data. Throws for a name
+   * that it does not know.
+   */
+  readonly answerQuery?: (name: string, input: unknown) => unknown;
   /** Called regularly: commits older than this wall-clock ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
 }

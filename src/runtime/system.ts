@@ -61,6 +61,7 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     onResync: node.resync.onResync,
     overview: node.operations.overview,
     saveEverywhere: node.operations.saveEverywhere,
+    queryNodes: node.operations.queryNodes,
     handOff: placement.handOff,
     lagMs: node.committer.lagMs,
     stats: node.operations.stats,
@@ -124,6 +125,7 @@ function connectParts(parts: SystemParts) {
     protocol: () => protocol,
     version: parts.version ?? "",
     figures: () => parts.figures?.() ?? {},
+    answerQuery: (name, input) => (parts.answerQuery ?? noAnswer)(name, input),
   });
   const protocol: NodeProtocol = createNodeProtocol(bus, log, {
     command: ({ envelope }) => router.serve(envelope),
@@ -138,6 +140,7 @@ function connectParts(parts: SystemParts) {
     stats: async () => operations.stats(),
     save: ({ ms }) => operations.save(ms),
     reload: ({ actor }) => operations.reloadHere(actor),
+    query: async ({ name, input }) => operations.answerQuery(name, input),
   });
   const router: ActorRouter = new ActorRouter({
     ...{ clock, limits, counters, placement, behaviorOf, activations, handoff, protocol, draining },
@@ -152,6 +155,10 @@ function connectParts(parts: SystemParts) {
     ...{ limits, state, log, placement, committer, publications, outbox, resync, activations, scan, handoff },
     ...{ operations, protocol, router, ask, askNow },
   };
+}
+
+function noAnswer(name: string): never {
+  throw new Error(`no part of this node answers the query ${name}`);
 }
 
 /** Registers what follows when shards move. Returns the handlers that learn of stale copies. */

@@ -5,6 +5,7 @@ import { type AccountId, ownerOf, type ProviderKeyId, ROOT } from "../../actors/
 import { actorRef } from "../../actors/index.ts";
 import type { LevelView } from "../../actors/level/view.ts";
 import { notifyLevels } from "../../src/admin/level-membership.ts";
+import { KeyActivityCounter } from "../../src/gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../../src/gateway/attempt/level-reports.ts";
 import type { Clients } from "./clients.ts";
@@ -72,6 +73,7 @@ export function createFlappingKeys(parts: {
       log,
       level,
       chooser: createKeyChooser(),
+      activity: new KeyActivityCounter(),
       keyFailures: FAILURES,
     });
     let inRow = 0;

@@ -1,4 +1,4 @@
-// Reports to the Levels how their keys perform. Requests do not wait for it: a lost report costs at most a
+// Reports to the Levels how their keys perform, and counts it for the figures of this node. Requests do not wait for it: a lost report costs at most a
 // wrong choice of key, never money.
 //
 // A Level judges attempts in the order in which they ended, so every report carries the time of the end, and
@@ -17,6 +17,7 @@ import type { Log } from "../../base/log.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { Attempted } from "../context.ts";
+import type { KeyActivityCounter } from "./key-activity.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 
 /** Sends the reports of this node. */
@@ -63,6 +64,7 @@ export interface LevelReporterParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly chooser: Pick<KeyChooser, "avoidUntil">;
+  readonly activity: KeyActivityCounter;
   /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(owner: AccountId, level: number): LevelView | undefined;
   /** Consecutive failures after which a key sleeps. */
@@ -81,17 +83,18 @@ class NodeLevelReporter implements LevelReporter {
   constructor(private readonly parts: LevelReporterParts) {}
 
   async failed(attempted: Attempted, signal: UpstreamFailure): Promise<void> {
-    const { system, clock, chooser, keyFailures: limit } = this.parts;
+    const { system, clock, chooser, activity, keyFailures: limit } = this.parts;
     const { owner, key, view, model, startedAt } = attempted;
     const level = actorRef.level(owner, key.level);
     const what = FAILURE_RULES[signal.name].key;
+    const now = clock.wall();
+    activity.failed(key.id, what !== "none", now);
     if (what === "none") {
       if (this.troubleOf(key.id, view) !== "waking") return;
       const probe = { key: key.id, startedAt };
       await system.ask(level, "releaseProbe", probe).catch(this.lost("releaseProbe"));
       return;
     }
-    const now = clock.wall();
     const endedAt = this.endNow();
     const { retryAfterMs = null, name: reason } = signal;
     this.suspect(key.id, clock.mono() + SUSPECT_MS);
@@ -105,6 +108,7 @@ class NodeLevelReporter implements LevelReporter {
   }
 
   succeeded({ owner, key, view, startedAt }: Attempted): void {
+    this.parts.activity.succeeded(key.id, startedAt, this.parts.clock.wall());
     const trouble = this.troubleOf(key.id, this.newestView(owner, key, view));
     if (trouble === null) return;
     const name = view.id;

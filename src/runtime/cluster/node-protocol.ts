@@ -8,6 +8,7 @@
 // stats     report counters and gauges                                    both
 // save      store documents and snapshots of all that is committed        whether it was in time
 // reload    drop an actor, so that it is read from the store again        whether the node is the owner
+// query     ask a part outside the runtime                                what that part answers
 
 import type { Log } from "../../base/log.ts";
 import { type Bus, TooLarge } from "../../bus/bus.ts";
@@ -30,6 +31,10 @@ interface NodeMessages {
   readonly stats: { readonly request: object; readonly answer: SystemStats };
   readonly save: { readonly request: { readonly ms: number }; readonly answer: boolean };
   readonly reload: { readonly request: { readonly actor: ActorRef }; readonly answer: boolean };
+  readonly query: {
+    readonly request: { readonly name: string; readonly input: unknown };
+    readonly answer: unknown;
+  };
 }
 
 /** The functions that answer the requests of other nodes. */

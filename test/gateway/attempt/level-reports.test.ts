@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import type { LevelView } from "../../../actors/level/view.ts";
+import { KeyActivityCounter } from "../../../src/gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../../../src/gateway/attempt/level-reports.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
@@ -40,7 +41,8 @@ function rig(...given: (number | KeyGiven)[]) {
   } as unknown as ActorSystem<Protocol>;
   const log = (_: string, event: string) => void logged.push(event);
   const level = () => known.view;
-  const reports = createLevelReporter({ system, clock, log, chooser, level, keyFailures: 3 });
+  const activity = new KeyActivityCounter();
+  const reports = createLevelReporter({ system, clock, log, chooser, activity, level, keyFailures: 3 });
   const view = viewOf(4, given.length === 0 ? [1, 2] : given, { version: 7 });
   const owner = 2 as AccountId;
   const attempt = (key = 1, on: LevelView = view) => ({
