@@ -87,7 +87,7 @@ export interface Decision<E> {
  * seq is newer.
  */
 export interface Document {
-  readonly table: "accounts" | "usage" | "outbox" | "configs";
+  readonly table: "accounts" | "usage" | "outbox" | "configs" | "levelEvents";
   readonly id: string;
   readonly body: Readonly<Record<string, unknown>>;
 }

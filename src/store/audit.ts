@@ -5,6 +5,7 @@
 // nothing is newer.
 // It answers what `Store` does not: the seq of a document, all claims, all dedup ids.
 
+import type { ActorKeyCost, KeyCost } from "./key-costs.ts";
 import type { LineRow } from "./line-rows.ts";
 import type { Claim, Commit, LineAnchor, Snapshot, Store } from "./store.ts";
 import type { DocumentTable } from "./tables.ts";
@@ -96,6 +97,10 @@ export interface AuditView
   hours(): Promise<readonly Period[]>;
   /** The stored parts of an actor in those of these periods that have any. */
   partsOf(actor: string, periods: readonly Period[]): Promise<ReadonlyMap<Period, AuditedParts>>;
+  /** The sums by day and provider key over the projected lines of all actors; empty in a store that keeps them apart. */
+  keyCosts(): Promise<readonly KeyCost[]>;
+  /** The sums of one actor; empty in a store that keeps those over all actors. */
+  keyCostsOf(actor: string): Promise<readonly ActorKeyCost[]>;
   /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**

@@ -302,6 +302,12 @@ export interface Store extends Registry {
   walkLines(filter: LineFilter, walk: LineWalk, signal?: AbortSignal): Promise<FoundLines>;
   /** Counts the lines that pass and adds up their amounts, under the same rules as `walkLines`. */
   lineTotals(filter: LineFilter, signal?: AbortSignal): Promise<LineTotals>;
+  /**
+   * What requests of a day (`YYYY-MM-DD`, UTC) cost by the provider key that answered them: nano-dollars by key, for
+   * those of these keys that have any. The newest day of the ledger and the one before are kept; the sums trail the
+   * commits as the projection of `lines` does.
+   */
+  keyCosts(day: string, keys: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
   /** The seq and the number of ledger lines of the actor's newest commit; null when it has no commit. */
   lastCommit(actor: string): Promise<{ readonly seq: number; readonly linesTo: number } | null>;
   /**

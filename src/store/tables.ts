@@ -45,6 +45,12 @@ export const TABLES = {
     /** Wall ms. */
     at: "integer",
   },
+  /** What happened to the provider keys of an Owner's Levels: the newest events of each Level. */
+  levelEvents: {
+    owner: "integer",
+    /** Wall ms. */
+    at: "integer",
+  },
   /** The operation log: which account did what to which target. */
   logs: {
     id: "integer",

@@ -114,6 +114,12 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
           "INSERT INTO usageParts VALUES ('D2020-01-01', 2, 'account/777', 'a', 'b', NULL, 1, 1, 1, 0, 0, 0, 1)",
         ),
     },
+    key_costs: {
+      "a provider key's sum, off by one nano-dollar": ({ db }) =>
+        db.run("UPDATE keyCosts SET cost = cost + 1"),
+      "a sum of a provider key that answered nothing": ({ db }) =>
+        db.run("INSERT INTO keyCosts SELECT max(day), 777, 5 FROM keyCosts"),
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [
@@ -270,6 +276,8 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
 export const OF_ROWS_APART: ReadonlySet<string> = new Set([
   "a row that bills add up without a document",
   "a part of usage of a day without any",
+  "a provider key's sum, off by one nano-dollar",
+  "a sum of a provider key that answered nothing",
   "a charge of two accounts",
   "a mark that cannot be found",
   "a mark of a commit that is not there",

@@ -229,6 +229,7 @@ export function storeLine(parts: LineParts): Store {
     lines: (filter, from, limit) => read("filtered", () => store.lines(filter, from, limit)),
     walkLines: (filter, walk, signal) => read("walked", () => store.walkLines(filter, walk, signal)),
     lineTotals: (filter, signal) => read("counted", () => store.lineTotals(filter, signal)),
+    keyCosts: (day, keys) => read("costs", () => store.keyCosts(day, keys)),
     lastCommit: (actor) => read("last", () => store.lastCommit(actor)),
     listActors: (prefix, from, limit) => read("actors", () => store.listActors(prefix, from, limit)),
     find: (find) => read("find", () => store.find(find)),

@@ -6,6 +6,7 @@ import type { Store } from "../../src/store/store.ts";
 import { answerRules } from "./store-answers.rules.ts";
 import { documentRules } from "./store-documents.rules.ts";
 import { groupRules } from "./store-groups.rules.ts";
+import { keyCostRules } from "./store-key-costs.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { lineRules } from "./store-lines.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
@@ -29,6 +30,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
 
     ledgerRules(() => store);
     lineRules(() => store);
+    keyCostRules(() => store);
     documentRules(() => store);
     rowRules(() => store);
     answerRules(() => store);

@@ -96,7 +96,7 @@ async function ownBill(
     const asked = { ...range, ...grouped, whose: [{ ids: [id] }] };
     const shown = await groupedBill(parts, asked, false, request.signal);
     request.signal.throwIfAborted();
-    const taken = request.method === "GET" ? await pay(parts, id, range.fee, command) : ZERO;
+    const taken = request.method === "GET" ? await pay(parts, caller, range.fee, command) : ZERO;
     if (query.format === "csv") return rawAnswer(streamOf(csvByGroup(shown)), downloadHeaders(range));
     const answer = { bill: shown.bill, fee: taken };
     return rawAnswer(streamOf(billText(query.object ?? "bill_info", answer, null, groupsText(shown))));

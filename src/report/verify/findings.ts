@@ -42,6 +42,8 @@ export type Rule =
   | "line_projection"
   /** Usage by API key, tag and hour equals what the ledger's charges amount to. */
   | "usage_parts"
+  /** The sums by day and provider key equal those of the ledger's charges. */
+  | "key_costs"
   | "snapshot"
   | "claim"
   | "conservation";

@@ -6,12 +6,14 @@ import type { AuditView } from "../../store/audit.ts";
 import type { Book, TransferRecord } from "./account-book.ts";
 import type { LedgerTotals } from "./conservation.ts";
 import type { Findings } from "./findings.ts";
+import type { KeyCostComparison } from "./verify-key-costs.ts";
 
 /** The context that all checks share. */
 export interface Verification {
   readonly audit: AuditView;
   readonly totals: LedgerTotals;
   readonly findings: Findings;
+  readonly keyCosts: KeyCostComparison;
   /** Compares what an account says about a transfer with the other account's ledger. */
   checkTransfer(account: number, transfer: TransferRecord, where: string): Promise<void>;
   /** Reports the number of commits read since the last call. */

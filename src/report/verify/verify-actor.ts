@@ -45,12 +45,14 @@ export async function verifyActor(name: string, verification: Verification): Pro
   const keeping: Keeping = { account: Number(id), totals, findings };
   const derived = await derivedOf(reading, audit);
   const lines = isAccount ? new LineComparison(name, derived.projectedLines, verification) : null;
+  const costs = isAccount ? await verification.keyCosts.actor(name, derived.projectedLines, audit) : null;
   const check = inOrder(name, findings);
 
   for (;;) {
     const page = await audit.readCommits(name, reading.seq, PAGE);
     await verifyMarks(name, page, behavior, verification);
     await lines?.compare(page);
+    costs?.compare(page);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
       check(commit, behavior);
@@ -69,6 +71,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
     if (page.length < PAGE) break;
   }
   await lines?.finish();
+  costs?.finish(findings);
   return close(reading, derived, verification);
 }
 

@@ -13,6 +13,7 @@ import type { Verification } from "./verification.ts";
 import { verifyActor } from "./verify-actor.ts";
 import { createFamilies } from "./verify-children.ts";
 import { verifyClaimants, verifyClaimsOf } from "./verify-claims.ts";
+import { KeyCostComparison } from "./verify-key-costs.ts";
 import { inFlight, verifyTransfer } from "./verify-transfers.ts";
 
 /** The result of a verification. */
@@ -36,12 +37,14 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
   const findings = createFindings();
   const totals = noLedgerTotals();
   const families = createFamilies(audit);
+  const keyCosts = await KeyCostComparison.open(audit);
   let done = 0;
   let confirmed = 0;
   const verification: Verification = {
     audit,
     totals,
     findings,
+    keyCosts,
     checkTransfer: (account, transfer, where) =>
       verifyTransfer(audit, account, transfer, { findings, where }),
     progress(commits) {
@@ -64,6 +67,7 @@ export async function verify(audit: AuditView, progress: Progress = () => {}): P
   }
 
   families.report(findings);
+  keyCosts.report(findings);
   if (confirmed !== counts.claims - counts.unconfirmed) await verifyClaimants({ audit, findings });
   await verifyStrays(verification);
   verifyConservation(totals, findings);

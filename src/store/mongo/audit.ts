@@ -18,6 +18,7 @@ import type {
   Met,
 } from "../audit.ts";
 import { compareText } from "../indexed-fields.ts";
+import type { ActorKeyCost, KeyCost } from "../key-costs.ts";
 import type { LineRow } from "../line-rows.ts";
 import type { Claim, Commit, LineAnchor, Snapshot } from "../store.ts";
 import {
@@ -36,6 +37,7 @@ import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
 import { mongoDocuments, parseUsageDocument } from "./documents.ts";
 import { buildDuplicateFilter, type DuplicateFilter } from "./duplicate-filter.ts";
 import { mongoJournal } from "./journal.ts";
+import { actorKeyCosts } from "./key-costs.ts";
 import { type BackfillDocument, findBackfill } from "./line-backfill.ts";
 import { actorsOfLines, countLines, linesAfter } from "./lines.ts";
 import { startsWith } from "./query-builder.ts";
@@ -124,6 +126,14 @@ class MongoAuditView implements AuditView {
       read(() => this.#claims.countDocuments({ confirmed: false })),
     ]);
     return { commits: this.#cut.commits, claims: all, unconfirmed };
+  }
+
+  async keyCosts(): Promise<readonly KeyCost[]> {
+    return [];
+  }
+
+  keyCostsOf(actor: string): Promise<readonly ActorKeyCost[]> {
+    return actorKeyCosts(this.#connection, actor);
   }
 
   async derivedOf(actor: string, account: number | null): Promise<Derivation> {

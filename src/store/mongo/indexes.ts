@@ -50,6 +50,8 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
     index({ until: 1, _id: 1 }),
   ],
   objects: [index({ id: 1, _id: 1 }), index({ until: 1, _id: 1 })],
+  levelEvents: [index({ owner: 1, at: 1, _id: 1 })],
+  keyCosts: [index({ key: 1, day: 1, cost: 1 }), index({ day: 1 }), index({ actor: 1 })],
   batches: [index({ at: 1 })],
   claims: [{ key: { at: 1, _id: 1 }, partialFilterExpression: { confirmed: false } }],
   answers: [index({ account: 1, kind: 1, kept: -1 }), index({ until: 1 })],

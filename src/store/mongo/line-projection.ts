@@ -1,5 +1,6 @@
-// Writes the projection of ledger lines: with each save, before its snapshots, the lines of the commits that
-// these snapshots cover and the stored ones do not. The node that saves an actor is the one that owns it, and
+// Writes the projection of ledger lines, and adds to the sums of provider keys (key-costs.ts): with each save,
+// before its snapshots, the lines of the commits that these snapshots cover and the stored ones do not. The node
+// that saves an actor is the one that owns it, and
 // trails the actor's commits by two seconds. Lines are made from the stored commits, a batch at a time.
 //
 //   commits stored -> lines of the commits up to the new snapshot stored -> the parts of usage that their
@@ -18,6 +19,7 @@ import { parseLines, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
+import { MongoKeyCosts } from "./key-costs.ts";
 import { MongoUsageParts } from "./usage-parts.ts";
 
 /** A projected line. A field that has no value is absent. */
@@ -79,6 +81,7 @@ export class MongoLineProjection {
   readonly #commits: Collection<CommitDocument>;
   readonly #lines: Collection<LineDocument>;
   readonly #parts: MongoUsageParts;
+  readonly #keyCosts: MongoKeyCosts;
   /** Places up to which this node projected. Another node may have gone further since. */
   readonly #places = new Map<string, Place>();
 
@@ -87,6 +90,7 @@ export class MongoLineProjection {
     this.#commits = connection.collection("commits");
     this.#lines = connection.collection("lines");
     this.#parts = new MongoUsageParts(connection);
+    this.#keyCosts = new MongoKeyCosts(connection);
   }
 
   /** Projects all lines that these snapshots cover. Call it before they are stored. */
@@ -107,6 +111,10 @@ export class MongoLineProjection {
       );
       await this.#insert(commits);
       await this.#parts.add(commits);
+      const byActor = Map.groupBy(commits, ({ actor }) => actor);
+      await this.#keyCosts.count(
+        some.map((range) => ({ ...range, commits: byActor.get(range.actor) ?? [] })),
+      );
     }
     for (const snapshot of lined) this.#remember(snapshot.actor, snapshot);
   }

@@ -12,6 +12,7 @@ import { mongoDocuments } from "./documents.ts";
 import { mongoLists } from "./find.ts";
 import { makeIndexes } from "./indexes.ts";
 import { mongoJournal } from "./journal.ts";
+import { mongoKeyCosts } from "./key-costs.ts";
 import { LineBackfill } from "./line-backfill.ts";
 import { MongoLineProjection } from "./line-projection.ts";
 import { mongoLines } from "./line-walk.ts";
@@ -49,6 +50,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     lines: lines.lines,
     walkLines: lines.walkLines,
     lineTotals: lines.lineTotals,
+    ...mongoKeyCosts(connection),
     ...documents,
     async save(saves) {
       await projection.project(saves.map(({ snapshot }) => snapshot));

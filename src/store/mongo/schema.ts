@@ -23,6 +23,7 @@ import { type BackfillDocument, WHOLE_BACKFILL } from "./line-backfill.ts";
  * 1         the first one
  * 2         ledger lines are projected with each save (`lines`); what was saved before is backfilled
  * 3         usage by API key, tag and hour is written with each save (`usageParts`); what was saved before has none
+ *           saves add to the sums of provider keys (`keyCosts`), which begin with the migration
  */
 const SCHEMA = 3;
 
@@ -55,16 +56,19 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
   assert(found <= SCHEMA, `the database has version ${found}, this program needs ${SCHEMA}`);
 }
 
-/** Brings a database of an older version to this one. It may run on several nodes, and again after a crash. */
-async function migrate({ collection, write }: MongoConnection, version: number): Promise<void> {
+/**
+ * Brings a database to the newest version, from whichever it has. It may run on several nodes, and again after a
+ * crash.
+ */
+async function migrate({ collection, write }: MongoConnection, found: number): Promise<void> {
   await write(async () => {
-    if (version < 2) {
+    const meta = collection<MetaDocument>("meta");
+    if (found < 2) {
       await duplicatesOf(() =>
         collection<BackfillDocument>("meta").insertMany([WHOLE_BACKFILL], { ordered: false }),
       );
     }
-    const meta = collection<MetaDocument>("meta");
-    await meta.updateOne({ _id: "schema", version }, { $set: { version: SCHEMA } });
+    await meta.updateOne({ _id: "schema", version: { $lt: SCHEMA } }, { $set: { version: SCHEMA } });
   });
 }
 

@@ -15,6 +15,7 @@ import { sqliteRows } from "./claims.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { sqliteJournal } from "./journal.ts";
+import { parseKeyCost } from "./key-costs.ts";
 import { assertColumns, assertCurrent } from "./schema.ts";
 import { databasePath, MEMORY } from "./sqlite-store.ts";
 
@@ -89,6 +90,8 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
       }
       return found;
     },
+    keyCosts: async () => statements.keyCosts.all().map(parseKeyCost),
+    keyCostsOf: async () => [],
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
@@ -140,6 +143,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     usage: bodyOf("usage"),
     outbox: bodyOf("outbox"),
     configs: bodyOf("configs"),
+    levelEvents: bodyOf("levelEvents"),
   };
   const sumsOf = prepare(
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
@@ -163,6 +167,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     `SELECT kind, name, value, label, ${SUMS.join(", ")} FROM usageParts
      WHERE period = ? AND kind = ? AND actor = ?`,
   );
+  const keyCosts = prepare("SELECT day, providerKey, CAST(cost AS TEXT) AS cost FROM keyCosts");
   const missing = prepare<[string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -175,7 +180,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  const projection = { lastProjected, lines, hours, parts };
+  const projection = { lastProjected, lines, hours, parts, keyCosts };
   return { counts, documentsOf, bodies, sumsOf, ...projection, missing, repeated, holders, claims };
 }
 

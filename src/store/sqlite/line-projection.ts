@@ -4,7 +4,8 @@
 // for its lines, only, now and then, for a step of a batch (two milliseconds).
 //
 //   commits read and parsed, in steps -> their lines sorted by actor -> stored with the parts of usage that
-//   their charges are of, in steps; the last step also stores the place of the batch's last commit
+//   their charges are of, in steps; the last step also stores the place of the batch's last commit, and adds to
+//   the sums of provider keys
 //
 // crash                              state found                       recovery
 // before a batch is stored           the place before it, and perhaps  it is made again from that place; a line
@@ -13,11 +14,13 @@
 // a step that fails                  the same                          tried again later, and reported
 
 import type { Clock } from "../../base/clock.ts";
+import { KeyCostSums } from "../key-costs.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
 import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type ChargeRow, chargesOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
+import { keyCostWriter } from "./key-costs.ts";
 import { type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
 
 /**
@@ -100,6 +103,9 @@ class LineBatches {
   #newest = 0;
   /** The rows of hours before this one are removed. */
   #removed: Period = "";
+  readonly #addKeyCosts: ReturnType<typeof keyCostWriter>;
+  /** What the lines of the current batch cost, stored or not. */
+  #keyCosts = new KeyCostSums();
   /** The row of the last commit of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
@@ -108,6 +114,7 @@ class LineBatches {
     this.#connection = connection;
     this.#statements = projectionStatements(connection);
     this.#parts = usagePartsWriter(connection);
+    this.#addKeyCosts = keyCostWriter(connection);
   }
 
   /** Does the next step. Returns false when no commit waits and no line is left to store. */
@@ -145,6 +152,7 @@ class LineBatches {
       const charges = chargesOf(commit);
       this.#lines.push(...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null })));
     }
+    for (const commit of commits) this.#keyCosts.add(commit);
     if (size > 0) this.#last = last;
     const isEnd = size === waiting.length && size < STEP_MAX;
     if (!isEnd && this.#lines.length < BATCH_LINES) return;
@@ -166,11 +174,14 @@ class LineBatches {
         if (isNew && charge !== null) charges.push(charge);
       }
       this.#parts.add(charges);
-      if (isLast) move.run(last);
+      if (!isLast) return;
+      this.#addKeyCosts(this.#keyCosts.sums());
+      move.run(last);
     });
     for (const { row } of some) this.#newest = Math.max(this.#newest, row.at);
     this.#lines = this.#lines.slice(some.length);
     if (!isLast) return;
+    this.#keyCosts = new KeyCostSums();
     this.#last = null;
     this.#isRead = false;
   }

@@ -179,6 +179,31 @@ const USAGE_PARTS: Migration = [
   "UPDATE meta SET value = 0 WHERE key = 'lines'",
 ];
 
+// Sums of the newest two days by provider key (key-costs.ts), begun with what is projected already.
+const KEY_COSTS: Migration = [
+  `CREATE TABLE keyCosts (
+     day TEXT NOT NULL, providerKey INTEGER NOT NULL, cost INTEGER NOT NULL, PRIMARY KEY (day, providerKey)
+   ) STRICT, WITHOUT ROWID`,
+  `INSERT INTO keyCosts
+     SELECT date((event.value->>'at') / 1000, 'unixepoch') AS day,
+       event.value->>'$.e.attempts[#-1].key' AS providerKey, -sum(event.value->>'$.e.amount') AS cost
+     FROM commits JOIN json_each(commits.events) AS event
+     WHERE commits.at >= (SELECT max(at) / 86400000 - 1 FROM commits) * 86400000
+       AND commits.lines > 0 AND commits.row <= (SELECT value FROM meta WHERE key = 'lines')
+       AND event.value->>'at' >= (SELECT max(at) / 86400000 - 1 FROM commits) * 86400000
+       AND event.value->>'$.e.type' IN ('charge', 'late_charge')
+       AND event.value->>'$.e.attempts[#-1].key' IS NOT NULL
+     GROUP BY 1, 2 HAVING cost <> 0`,
+];
+
+// What happened to the keys of Levels, as documents of the Levels.
+const LEVEL_EVENTS: Migration = [
+  `CREATE TABLE levelEvents (
+     key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, owner INTEGER, at INTEGER, body TEXT NOT NULL
+   ) STRICT`,
+  "CREATE INDEX levelEvents_owner_at ON levelEvents (owner, at, key)",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -189,4 +214,5 @@ export const MIGRATIONS: readonly Migration[] = [
   LINES,
   OTHER_LINES,
   USAGE_PARTS,
+  [...KEY_COSTS, ...LEVEL_EVENTS],
 ];

@@ -19,6 +19,7 @@ import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, SqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
+import { sqliteKeyCosts } from "./key-costs.ts";
 import { LineProjection } from "./line-projection.ts";
 import { amountOf, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteLines } from "./lines.ts";
@@ -80,6 +81,7 @@ function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists)
     ...whileLocked(clock, READ_MS, {
       ...sqliteJournal(connection),
       ...sqliteLines(connection),
+      ...sqliteKeyCosts(connection),
       ...sqliteDocuments(connection),
       ...sqliteRows(connection),
       ...sqliteAnswers(connection),

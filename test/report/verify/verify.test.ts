@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MongoClient } from "mongodb";
 import { exactUsd, unaccounted } from "../../../src/report/verify/conservation.ts";
 import { differences } from "../../../src/report/verify/findings.ts";
 import type { Verified } from "../../../src/report/verify/verify.ts";
@@ -132,6 +133,21 @@ if (mongo !== null) {
     test("a sound one verifies clean", async () => {
       const [there, here] = [await verifiedThere(() => {}), await verified(sound)];
       expect(there).toEqual(here);
+    });
+
+    test("a provider key's sum of an account is compared up to its seq", async () => {
+      const url = newDatabase(mongo);
+      urls.push(url);
+      await mirror(sound, url);
+      await using client = new MongoClient(url);
+      const sums = client.db().collection<{ _id: string }>("keyCosts");
+      const sum = { actor: `account/${blue()}`, day: "2020-01-01", key: 1, after: 0 };
+      await sums.insertOne({ _id: "right", ...sum, cost: 0, seq: 1 } as { _id: string });
+      await sums.insertOne({ _id: "newer", ...sum, key: 2, cost: 5, seq: 999_999 } as { _id: string });
+      expect((await verifiedAt(url)).findings).toEqual([]);
+      await sums.insertOne({ _id: "wrong", ...sum, key: 3, cost: 5, seq: 1 } as { _id: string });
+      const { findings } = await verifiedAt(url);
+      expect(findings).toMatchObject([{ rule: "key_costs", what: "the sum is 0.000000005 USD, computed 0" }]);
     });
 
     test.each(ERRORS.filter(([error]) => !OF_ROWS_APART.has(error)))("%s: %s", async (_, rule, spoil) => {

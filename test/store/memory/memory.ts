@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/base/clock.ts";
 import { compareText } from "../../../src/store/indexed-fields.ts";
+import { dayOfTime, keyCostOf } from "../../../src/store/key-costs.ts";
 import { checkLineQuery, checkLineWalk } from "../../../src/store/line-filter.ts";
 import { pageOfWalk, passingLines } from "../../../src/store/line-rows.ts";
 import type { Appended, Claim, Commit, Snapshot, Store } from "../../../src/store/store.ts";
@@ -37,6 +38,7 @@ type Ledger = Pick<
   | "lines"
   | "walkLines"
   | "lineTotals"
+  | "keyCosts"
   | "lastCommit"
   | "listActors"
 >;
@@ -117,6 +119,15 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
       const found = passingLines(filter, null, of(filter.actor).toReversed());
       const amount = found.reduce((sum, { e }) => sum + BigInt((e as { amount: number }).amount), 0n);
       return { count: found.length, amount };
+    },
+    async keyCosts(day, keys) {
+      const sums = new Map<number, bigint>();
+      for (const { at, line, e } of [...commits.values()].flat().flatMap(({ events }) => events)) {
+        const found = line && dayOfTime(at) === day ? keyCostOf(e) : null;
+        if (found === null || !keys.includes(found.key)) continue;
+        sums.set(found.key, (sums.get(found.key) ?? 0n) + BigInt(found.cost));
+      }
+      return sums;
     },
     async lastCommit(actor) {
       const newest = of(actor).at(-1);
