@@ -1,5 +1,9 @@
 // The queries that nodes ask each other about what is in the memory of one of them: by name, the part that
-// answers. A part registers itself once it exists.
+// answers. The actor system needs them before those parts exist, so each is registered later.
+
+import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
+import type { Clock } from "../base/clock.ts";
+import type { NodeGateway } from "./create-gateway.ts";
 
 /** The queries that this node answers. */
 export interface NodeQueries {
@@ -20,4 +24,11 @@ export function createNodeQueries(): NodeQueries {
       return found(input);
     },
   };
+}
+
+/** Registers what the gateway of a node answers. */
+export function registerGatewayQueries(queries: NodeQueries, gateway: NodeGateway, clock: Clock): void {
+  const { chooser } = gateway.parts;
+  const read = keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall()));
+  queries.register(KEY_ACTIVITY, read);
 }

@@ -1,7 +1,6 @@
 // `/x-keys`: an Owner's provider keys. The endpoints are declared here; what they do is in key-changes.ts and key-lists.ts.
 
 import { Elysia } from "elysia";
-import { actorRef } from "../../../actors/index.ts";
 import { management } from "../management.ts";
 import { operation, PAGE_HEADERS } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
@@ -36,12 +35,12 @@ export const providerKeys = (parts: KeysParts) =>
       response: AddedKeySchema,
       detail: ADD,
     })
-    .get(
-      "/x-keys",
-      async ({ call, query, set }) =>
-        listKeys(await parts.system.ask(actorRef.keyPool(call.caller.profile.id), "list", {}), query, set),
-      { access: TAGGED, query: KeysQuerySchema, response: KeyListSchema, detail: LIST },
-    )
+    .get("/x-keys", ({ call, query, set }) => listKeys(parts, call, query, set), {
+      access: TAGGED,
+      query: KeysQuerySchema,
+      response: KeyListSchema,
+      detail: LIST,
+    })
     .get("/x-keys/:key", ({ call, params, query, set }) => findKeys(parts, call, params.key, query, set), {
       access: TAGGED,
       params: KeyFilterParams,
@@ -98,6 +97,29 @@ const KEY = {
   UpdatedAt: "2026-01-01T00:00:00.000Z",
 };
 
+/** A key as lists show it; of its sixty minutes only the last ones had attempts. */
+const KEY_ROW = {
+  ...KEY,
+  State: "sleeping",
+  Until: "2026-01-01T00:05:00.000Z",
+  Reason: "server_error",
+  InFlight: 0,
+  LastHour: {
+    attempts: 14,
+    failures: 3,
+    per_minute: [...new Array<number>(57).fill(0), 4, 7, 3],
+    p50_ms: 832,
+    p95_ms: 2_304,
+  },
+  CostToday: 0.0129,
+};
+
+const STATES =
+  "`State`: `resting` and `sleeping` keys are unused until `Until`, for the `Reason` that is given; a `waking` key gets one " +
+  "request as a probe; `disabled` is Status false. `InFlight` and `LastHour` are added up over the nodes of a cluster that " +
+  "answer within a second, from their memory: they begin anew with a node's start. They count attempts of requests to models, " +
+  "also those that failed over, and no key tests.";
+
 const PROVIDER_ERRORS = ["self_referencing_provider", "forbidden_provider_address"] as const;
 
 const UPDATE = {
@@ -129,16 +151,18 @@ const LIST = operation({
   operationId: "listKeys",
   tag: "Administration",
   summary: "List provider keys",
+  description: STATES,
   answerHeaders: PAGE_HEADERS,
-  answerExample: { success: true, keys: [KEY] },
+  answerExample: { success: true, keys: [KEY_ROW] },
 });
 
 const GET = operation({
   operationId: "getKey",
   tag: "Administration",
   summary: "Get a provider key, or those of a Level or a provider",
+  description: STATES,
   answerHeaders: PAGE_HEADERS,
-  answerExample: { success: true, key: KEY },
+  answerExample: { success: true, key: KEY_ROW },
   errors: ["key_not_found"],
 });
 

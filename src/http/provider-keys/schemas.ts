@@ -11,7 +11,9 @@ import {
   int,
   namedSchema,
   object,
+  oneOf,
   optionalBody,
+  orNull,
   PURPOSE,
   parameter,
   string,
@@ -186,11 +188,48 @@ const ProviderKeySchema = namedSchema(
   }),
 );
 
-const Keys = object({ success: yesSchema, keys: Type.Array(ProviderKeySchema) });
+const counted = Type.Integer({ minimum: 0 });
+
+const lastHour = object({
+  attempts: Type.Integer({ minimum: 0, description: "the sum of per_minute" }),
+  failures: Type.Integer({
+    minimum: 0,
+    description: "those of them that failed because of the key or its provider",
+  }),
+  per_minute: Type.Array(counted, {
+    description: "attempts by the minute, 60 numbers, the oldest first; the last one is the current minute",
+  }),
+  p50_ms: orNull(
+    Type.Integer({
+      description:
+        "half of the successful attempts took less, up to the end of their answer; of the last 60 to 70 minutes, within an eighth; null: there was none",
+    }),
+  ),
+  p95_ms: orNull(Type.Integer({ description: "the same for 95 of a hundred" })),
+});
+
+/** A provider key as lists show it. */
+export const ProviderKeyRowSchema = namedSchema(
+  "ProviderKeyRow",
+  object({
+    ...ProviderKeySchema.properties,
+    State: oneOf("normal", "resting", "sleeping", "waking", "disabled"),
+    Until: orNull(time),
+    Reason: orNull(Type.String({ description: "why it rests or sleeps, or slept" })),
+    InFlight: Type.Integer({ minimum: 0, description: "requests that the key serves at the moment" }),
+    LastHour: lastHour,
+    CostToday: Type.Number({
+      description:
+        "US dollars: what requests cost the accounts today (UTC) that this key answered; it trails by two seconds",
+    }),
+  }),
+);
+
+const Keys = object({ success: yesSchema, keys: Type.Array(ProviderKeyRowSchema) });
 
 /** The answer of `GET /x-keys`. */
 export const KeyListSchema = answerOf(Keys);
-const OneKey = object({ success: yesSchema, key: ProviderKeySchema });
+const OneKey = object({ success: yesSchema, key: ProviderKeyRowSchema });
 
 /** The answer of `GET /x-keys/{key}`. */
 export const KeyOrKeysSchema = answerOf(Type.Union([OneKey, Keys]));
