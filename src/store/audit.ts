@@ -41,6 +41,11 @@ export interface Derivation {
   readonly projectedLines: number;
 }
 
+/** A stored row of a Level's history. */
+export interface LevelEventDocument extends Pick<DocumentKey, "id" | "seq"> {
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 /** A document's body, with the sums that bills are made from. */
 export interface AuditedDocument {
   readonly body: Readonly<Record<string, unknown>>;
@@ -101,6 +106,8 @@ export interface AuditView
   keyCosts(): Promise<readonly KeyCost[]>;
   /** The sums of one actor; empty in a store that keeps those over all actors. */
   keyCostsOf(actor: string): Promise<readonly ActorKeyCost[]>;
+  /** The stored history of a Level, `<owner>.<level>`, in no order. A row may be newer than the ledger that was read. */
+  levelEvents(level: string): Promise<readonly LevelEventDocument[]>;
   /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**

@@ -307,6 +307,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "POST /x-keys/:key": KEY_UPDATE,
   "DELETE /x-keys/:key": { path: "/x-keys/1", as: "owner", query: [] },
   "POST /x-keys/:key/test": { path: "/x-keys/1/test", as: "owner", query: [] },
+  "GET /x-events": { path: "/x-events", as: "owner", query: ["from", "to", "page", "size"] },
   "GET /x-config": { path: "/x-config", as: "owner", query: [] },
   "PUT /x-config": CONFIGURATION,
   "POST /x-config": CONFIGURATION,

@@ -11,6 +11,7 @@ const PAGED = [
   ["/x-users?", ""],
   ["/x-users/$owner?", ""],
   ["/x-keys?", "keys"],
+  ["/x-events?", "events"],
   ["/x-config/history?", "versions"],
   ["/dashboard/ledger?", "lines"],
   ["/x-ledger?user=$child&", "lines"],

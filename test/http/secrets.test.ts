@@ -121,6 +121,7 @@ async function life(): Promise<void> {
       "/dashboard/x-user-status",
       "/dashboard/ledger",
       "/x-keys",
+      "/x-events",
       "/x-conf",
       "/metrics",
       "/v1/models",

@@ -1,14 +1,18 @@
-// `/x-keys`: an Owner's provider keys. The endpoints are declared here; what they do is in key-changes.ts and key-lists.ts.
+// `/x-keys` and `/x-events`: an Owner's provider keys, and what happened to them. The endpoints are declared here; what they
+// do is in key-changes.ts, key-lists.ts and events.ts.
 
 import { Elysia } from "elysia";
 import { management } from "../management.ts";
 import { operation, PAGE_HEADERS } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
+import { listEvents } from "./events.ts";
 import { addKey, deleteKey, type KeysParts, testKey, updateKey } from "./key-changes.ts";
 import { findKeys, listKeys } from "./key-lists.ts";
 import {
   AddedKeySchema,
   changedKeySchema,
+  EventsQuerySchema,
+  EventsSchema,
   KeyFilterParams,
   KeyListSchema,
   KeyOrKeysSchema,
@@ -72,6 +76,12 @@ export const providerKeys = (parts: KeysParts) =>
       body: TestedModelSchema,
       response: TestedKeySchema,
       detail: TEST,
+    })
+    .get("/x-events", ({ call, query }) => listEvents(parts, call, query), {
+      access: READS,
+      query: EventsQuerySchema,
+      response: EventsSchema,
+      detail: EVENTS,
     });
 
 /** The declaration of both methods that change a key. */
@@ -193,4 +203,37 @@ const TEST = operation({
     message: "The provider does not take the key: check SecretKey. (status 401 invalid_api_key)",
   },
   errors: ["missing_parameter", "key_not_found"],
+});
+
+const EVENTS = operation({
+  operationId: "listEvents",
+  tag: "Administration",
+  summary: "List sleeps, wakes and switch-overs of provider keys",
+  description:
+    "The last 1,000 over all Levels, newest first. They survive restarts, and trail by two seconds. A key whose sleep is " +
+    "over wakes when its first request is answered. A switch-over uses the backup Level until `until`; without `to_level`, " +
+    "SWITCH_OVER named none.",
+  answerExample: {
+    events: [
+      {
+        at: "2026-01-01T00:05:02.000Z",
+        type: "wake",
+        level: 1,
+        key_id: 1,
+        reason: "answered",
+      },
+      {
+        at: "2026-01-01T00:00:00.000Z",
+        type: "sleep",
+        level: 1,
+        key_id: 1,
+        reason: "server_error",
+        until: "2026-01-01T00:05:00.000Z",
+      },
+    ],
+    total: 2,
+    page: 1,
+    size: 100,
+    has_more: false,
+  },
 });

@@ -9,12 +9,14 @@ import {
   digits,
   flagSchema,
   int,
+  maybe,
   namedSchema,
   object,
   oneOf,
   optionalBody,
   orNull,
   PURPOSE,
+  paged,
   parameter,
   string,
   textSchema,
@@ -23,6 +25,7 @@ import {
 } from "../schemas.ts";
 import { email, visibleText } from "../text-rules.ts";
 import { characters } from "../text-schema.ts";
+import { TIME_RANGE } from "../time-range.ts";
 
 const SECRET_MAX = 8_192;
 
@@ -254,6 +257,39 @@ export const TestedKeySchema = answerOf(
     url: Type.String({ description: "the address that was called" }),
     model: string,
     message: Type.String({ description: "what to do" }),
+  }),
+);
+
+/** The query of `GET /x-events`. */
+export const EventsQuerySchema = Type.Object(
+  {
+    ...TIME_RANGE,
+    page: Type.Optional(parameter(digits, "From 1.")),
+    size: Type.Optional(parameter(digits, "100 where absent, at most 1000.")),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of `GET /x-events`. */
+export const EventsSchema = answerOf(
+  object({
+    events: Type.Array(
+      object({
+        at: time,
+        type: oneOf("sleep", "wake", "switch_over"),
+        level: int,
+        key_id: maybe(Type.Integer({ description: "of a sleep or wake" })),
+        to_level: maybe(
+          Type.Integer({ description: "of a switch-over for which SWITCH_OVER named a Level" }),
+        ),
+        reason: Type.String({
+          description:
+            "of a sleep, its last failure, and of a switch-over, its last failure; of a wake `answered` (its probe), `woken` (by hand), `changed` (by its Owner) or `late_answer` (it had not failed in a row)",
+        }),
+        until: maybe(time),
+      }),
+    ),
+    ...paged,
   }),
 );
 

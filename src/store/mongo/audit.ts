@@ -14,6 +14,7 @@ import type {
   Counts,
   Derivation,
   DocumentKey,
+  LevelEventDocument,
   Mark,
   Met,
 } from "../audit.ts";
@@ -134,6 +135,19 @@ class MongoAuditView implements AuditView {
 
   keyCostsOf(actor: string): Promise<readonly ActorKeyCost[]> {
     return actorKeyCosts(this.#connection, actor);
+  }
+
+  levelEvents(level: string): Promise<readonly LevelEventDocument[]> {
+    const { collection, read } = this.#connection;
+    return read(() =>
+      collection("levelEvents")
+        .find(startsWith("_id", `${level}/`))
+        .map((stored) => {
+          const row = new StoredRow("levelEvents", stored);
+          return { id: row.key(), seq: row.integer("seq"), body: parseBody("levelEvents", stored) };
+        })
+        .toArray(),
+    );
   }
 
   async derivedOf(actor: string, account: number | null): Promise<Derivation> {

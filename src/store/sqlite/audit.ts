@@ -92,6 +92,11 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     keyCosts: async () => statements.keyCosts.all().map(parseKeyCost),
     keyCostsOf: async () => [],
+    levelEvents: async (level) =>
+      statements.levelEvents.all(`${level}/`, `${level}0`).map((stored) => {
+        const row = new StoredRow("levelEvents", stored);
+        return { id: row.key(), seq: row.integer("seq"), body: parseBody("levelEvents", stored) };
+      }),
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
@@ -168,6 +173,10 @@ function auditStatements({ prepare }: SqliteConnection) {
      WHERE period = ? AND kind = ? AND actor = ?`,
   );
   const keyCosts = prepare("SELECT day, providerKey, CAST(cost AS TEXT) AS cost FROM keyCosts");
+  // A zero is the character behind the slash.
+  const levelEvents = prepare<[string, string]>(
+    "SELECT key, seq, body FROM levelEvents WHERE key >= ? AND key < ?",
+  );
   const missing = prepare<[string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -180,7 +189,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  const projection = { lastProjected, lines, hours, parts, keyCosts };
+  const projection = { lastProjected, lines, hours, parts, keyCosts, levelEvents };
   return { counts, documentsOf, bodies, sumsOf, ...projection, missing, repeated, holders, claims };
 }
 
