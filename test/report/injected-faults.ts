@@ -120,6 +120,22 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "a sum of a provider key that answered nothing": ({ db }) =>
         db.run("INSERT INTO keyCosts SELECT max(day), 777, 5 FROM keyCosts"),
     },
+    level_history: {
+      "a row of what did not happen to a key": ({ db }) =>
+        db.run(
+          `INSERT INTO levelEvents SELECT substr(actor, 7) || '/5', 1, 2, 5,
+             json_object('owner', 2, 'level', 1, 'number', 5, 'at', 5, 'type', 'wake', 'key', 1, 'reason', 'woken')
+           FROM commits WHERE actor LIKE 'level/%' LIMIT 1`,
+        ),
+      "rows that a snapshot covers, and are not there": ({ db, edit }) => {
+        const e = { type: "slept", key: 1, until: 5, sleepTimes: 1, reason: "timeout" };
+        edit(
+          ({ actor, seq }) => actor.startsWith("level/") && seq === 1,
+          (c) => c.events.push({ at: c.at, line: false, e }),
+        );
+        db.run("UPDATE snapshots SET seq = 1 WHERE actor LIKE 'level/%'");
+      },
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [

@@ -57,6 +57,7 @@ export async function mirror(path: string, url: string): Promise<void> {
       _id: lineKey(String(actor), Number(at), Number(number)),
     })),
     usageParts: partsDocuments(rows("usageParts"), rows("commits")),
+    levelEvents: rows("levelEvents").map(keyed),
     claims: rows("claims").map(({ key, confirmed, ...claim }) => ({
       ...claim,
       _id: key,

@@ -179,6 +179,20 @@ describe("the whole cluster", () => {
     expect((await asked).map(({ stats }) => stats === null)).toEqual([false, true]);
   });
 
+  test("is asked node by node what another part knows; who is silent or knows nothing of it answers null", async () => {
+    const rig = await two();
+    const [a, b] = [rig.a.placement.node(), rig.b.placement.node()];
+    expect(await rig.a.system.queryNodes("who", { keys: [1] }, 500)).toEqual([
+      { node: a, answer: { name: "a", input: { keys: [1] } } },
+      { node: b, answer: { name: "b", input: { keys: [1] } } },
+    ]);
+    await expect(rig.a.system.queryNodes("what", {}, 500)).rejects.toThrow("no such query");
+    rig.b.freeze();
+    const asked = rig.a.system.queryNodes("who", {}, 500);
+    await rig.run(600);
+    expect((await asked).map(({ answer }) => answer === null)).toEqual([false, true]);
+  });
+
   test("tells how many wait on the busiest actor", async () => {
     const rig = await two();
     const id = rig.idAt(rig.b);

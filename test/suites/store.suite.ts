@@ -55,6 +55,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
           document("usage", "1/2026-01-01", 1, usage),
           document("outbox", "mail", 1, { id: "mail", state: "waiting", dueAt: 5 }),
           document("configs", "1/7", 1, { owner: 1, version: 7, at: 5, by: 1, changes: {} }),
+          document("levelEvents", "1.2/3", 1, { owner: 1, level: 2, number: 3, at: 5, type: "wake" }),
         ]),
       ]);
       await store.putRecords([
@@ -96,6 +97,7 @@ const everything = async (store: Store) => ({
     order: "dueAt",
   }),
   configs: await store.find({ table: "configs", where: [], order: "version" }),
+  levelEvents: await store.find({ table: "levelEvents", where: [], order: "at" }),
   logs: await store.find({ table: "logs", where: [], order: "id" }),
   news: await store.find({ table: "news", where: [], order: "id" }),
   objects: await store.find({ table: "objects", where: [], order: "until" }),

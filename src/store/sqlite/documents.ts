@@ -60,7 +60,7 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
 export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
   saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
 
-const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs"];
+const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs", "levelEvents"];
 
 const snapshotRow = (s: Snapshot): SavedRow => ({
   columns: [
