@@ -8,7 +8,7 @@ import { StoredRow } from "../store/stored-rows.ts";
 import type { DocumentBody } from "../store/tables.ts";
 
 /** Rows of one Owner that are shown; older ones may still be stored. */
-export const EVENTS_MAX = 1_000;
+const EVENTS_MAX = 1_000;
 
 /** Returns the newest rows of an Owner over all of its Levels, newest first. */
 export async function newestLevelRows(store: Pick<Store, "find">, owner: AccountId): Promise<LevelRow[]> {

@@ -8,14 +8,14 @@ import type { ManagementCall } from "../management.ts";
 import { positivePageOf } from "../schemas.ts";
 import { timeRangeOf } from "../time-range.ts";
 import type { KeysParts } from "./key-changes.ts";
-import type { EventsQuerySchema, EventsSchema } from "./schemas.ts";
+import type { KeyEventsQuerySchema, KeyEventsSchema } from "./schemas.ts";
 
 /** Lists sleeps, wakes and switch-overs of the Owner's Levels, newest first, of the last 1,000. Source: contract section 8. */
 export async function listEvents(
   { store }: KeysParts,
   { caller }: ManagementCall,
-  query: Static<typeof EventsQuerySchema>,
-): Promise<Static<typeof EventsSchema>> {
+  query: Static<typeof KeyEventsQuerySchema>,
+): Promise<Static<typeof KeyEventsSchema>> {
   const { from = 0, until = Number.POSITIVE_INFINITY } = timeRangeOf(query);
   const { page, size } = positivePageOf(query, { size: 100, most: 1_000 });
   const found = (await newestLevelRows(store, caller.profile.id)).filter(
@@ -26,7 +26,7 @@ export async function listEvents(
   return { events, total, page, size, has_more: page * size < total };
 }
 
-function eventShape(row: LevelRow): Static<typeof EventsSchema>["events"][number] {
+function eventShape(row: LevelRow): Static<typeof KeyEventsSchema>["events"][number] {
   const { type, level, reason } = row;
   return {
     at: new Date(row.at).toISOString(),

@@ -11,8 +11,8 @@ import { findKeys, listKeys } from "./key-lists.ts";
 import {
   AddedKeySchema,
   changedKeySchema,
-  EventsQuerySchema,
-  EventsSchema,
+  KeyEventsQuerySchema,
+  KeyEventsSchema,
   KeyFilterParams,
   KeyListSchema,
   KeyOrKeysSchema,
@@ -79,8 +79,8 @@ export const providerKeys = (parts: KeysParts) =>
     })
     .get("/x-events", ({ call, query }) => listEvents(parts, call, query), {
       access: READS,
-      query: EventsQuerySchema,
-      response: EventsSchema,
+      query: KeyEventsQuerySchema,
+      response: KeyEventsSchema,
       detail: EVENTS,
     });
 

@@ -261,7 +261,7 @@ export const TestedKeySchema = answerOf(
 );
 
 /** The query of `GET /x-events`. */
-export const EventsQuerySchema = Type.Object(
+export const KeyEventsQuerySchema = Type.Object(
   {
     ...TIME_RANGE,
     page: Type.Optional(parameter(digits, "From 1.")),
@@ -271,7 +271,7 @@ export const EventsQuerySchema = Type.Object(
 );
 
 /** The answer of `GET /x-events`. */
-export const EventsSchema = answerOf(
+export const KeyEventsSchema = answerOf(
   object({
     events: Type.Array(
       object({
