@@ -204,6 +204,14 @@ const LEVEL_EVENTS: Migration = [
   "CREATE INDEX levelEvents_owner_at ON levelEvents (owner, at, key)",
 ];
 
+// The sums of credit of each account up to a seq (money-fold.ts), made of the same commits as the lines. All
+// commits of an older database are read again, which stores its lines as they are.
+const MONEY: Migration = [
+  `CREATE TABLE money (actor TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, sums TEXT NOT NULL)
+   STRICT, WITHOUT ROWID`,
+  "UPDATE meta SET value = 0 WHERE key = 'lines'",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -215,4 +223,5 @@ export const MIGRATIONS: readonly Migration[] = [
   OTHER_LINES,
   USAGE_PARTS,
   [...KEY_COSTS, ...LEVEL_EVENTS],
+  MONEY,
 ];
