@@ -14,9 +14,11 @@ import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { version } from "../../package.json";
 import { createRootAccount } from "../admin/create-root.ts";
+import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createApp } from "../http/app.ts";
+import { createMoneyReport } from "../report/money-statement.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
@@ -28,7 +30,6 @@ import { createGauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
 import { asSetting, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
-import { createNodeQueries, registerGatewayQueries } from "./node-queries.ts";
 import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
 import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
@@ -83,12 +84,10 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   }
 
   const figures = createGauges();
-  const queries = createNodeQueries();
   const age = watermarkAge(clock);
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
-    answerQuery: queries.answer,
     saved(watermark) {
       age.saved(watermark);
       infrastructure.advance(watermark);
@@ -103,12 +102,22 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const gateway = await createNodeGateway(core);
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
-  registerGatewayQueries(queries, gateway, clock);
+  system.serveQuery(
+    KEY_ACTIVITY,
+    keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall())),
+  );
   figures.register("lateCharges", () => settlement.lateCharges());
   figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.register("keysInFlight", chooser.allInFlight);
   figures.register("watermarkAgeMs", age.ms);
   figures.register("tableVersion", infrastructure.tableVersion);
+  const money = createMoneyReport({
+    system,
+    store,
+    clock,
+    log,
+    heldHere: settlement.heldCosts.bind(settlement),
+  });
   const localReason = createReadinessCheck({
     placement,
     connected: bus.connected,
@@ -120,7 +129,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
   };
   const parts = applicationParts({
-    ...{ ...core, gateway, placement, localReason, movableClock },
+    ...{ ...core, gateway, placement, localReason, movableClock, money },
     addresses: front.addresses,
   });
   const everything = createApp(parts, "all");

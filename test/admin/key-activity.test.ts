@@ -10,7 +10,7 @@ const activity = (key: number, failures: number): KeyActivity => ({ ...noActivit
 
 /** A system of nodes that answer so. */
 const nodes = (...answers: readonly unknown[]) => ({
-  async queryNodes(name: string, input: unknown) {
+  async queryNodes({ name, input }: { readonly name: string; readonly input: unknown }) {
     expect([name, input]).toEqual([KEY_ACTIVITY, { keys: [1, 2] }]);
     return answers.map((answer, i) => ({ node: `n${i}`, answer }));
   },

@@ -112,10 +112,6 @@ export function nodesRig(): Nodes {
       ...{ store: seen, bus, clock: state.clock, random, placement, log },
       behaviors: [over.behavior ?? purse],
       version: "1.2.3",
-      answerQuery(query, input) {
-        if (query !== "who") throw new Error("no such query");
-        return { name, input };
-      },
       limits: over.limits ?? {},
       saved(watermark) {
         watermarks.push(watermark);
