@@ -39,6 +39,10 @@ export interface Derivation {
   readonly newer: readonly DocumentKey[];
   /** The actor's ledger lines up to this number are projected; later ones may be. */
   readonly projectedLines: number;
+  /** The row of the account's sums of credit; null when there is none, or it is newer than the ledger that was read. */
+  readonly money: { readonly seq: number; readonly sums: string } | null;
+  /** That row goes at least up to this seq. */
+  readonly moneyTo: number;
 }
 
 /** A stored row of a Level's history. */
@@ -80,6 +84,8 @@ export interface Met {
   readonly lineRows: number;
   /** Parts of usage: rows, or the parts within documents. */
   readonly usageParts: number;
+  /** Rows of sums of credit, one per account. */
+  readonly moneyRows: number;
 }
 
 /**

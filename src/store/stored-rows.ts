@@ -199,6 +199,12 @@ export function parseLineRow(stored: unknown): LineRow {
   };
 }
 
+/** The row of an account's sums of credit, as it is stored. */
+export function parseMoneyRow(stored: unknown): { readonly seq: number; readonly sums: string } {
+  const row = new StoredRow("money", stored);
+  return { seq: row.integer("seq"), sums: row.text("sums") };
+}
+
 /** The sums of credit of an account, by the key of their row or its `actor`. */
 export function parseMoneyFold(stored: unknown): MoneyFold {
   const row = new StoredRow("money", stored);

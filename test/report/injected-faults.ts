@@ -136,6 +136,20 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
         db.run("UPDATE snapshots SET seq = 1 WHERE actor LIKE 'level/%'");
       },
     },
+    money_sums: {
+      "sums of credit, off by one nano-dollar": ({ db }) =>
+        db.run("UPDATE money SET sums = json_set(sums, '$[1]', (sums->>'$[1]') + 1) WHERE actor = ?", [
+          `account/${blue()}`,
+        ]),
+      "sums of credit that are missing": ({ db }) =>
+        db.run("DELETE FROM money WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit of before": ({ db }) =>
+        db.run("UPDATE money SET seq = 1 WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit beyond the ledger's end": ({ db }) =>
+        db.run("UPDATE money SET seq = 9999 WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit of an account that is not there": ({ db }) =>
+        db.run("INSERT INTO money VALUES ('account/777', 1, '[2,0,null,[],[]]')"),
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [

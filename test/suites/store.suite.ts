@@ -9,6 +9,7 @@ import { groupRules } from "./store-groups.rules.ts";
 import { keyCostRules } from "./store-key-costs.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { lineRules } from "./store-lines.rules.ts";
+import { moneyRules } from "./store-money.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
 import { commit, document, record, save } from "./store-samples.ts";
@@ -31,6 +32,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     ledgerRules(() => store);
     lineRules(() => store);
     keyCostRules(() => store);
+    moneyRules(() => store);
     documentRules(() => store);
     rowRules(() => store);
     answerRules(() => store);

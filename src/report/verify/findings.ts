@@ -46,6 +46,8 @@ export type Rule =
   | "key_costs"
   /** What lists show of the keys of a Level equals its events. */
   | "level_history"
+  /** The sums of credit from which `/x-money` is made equal those of the ledger's lines. */
+  | "money_sums"
   | "snapshot"
   | "claim"
   | "conservation";

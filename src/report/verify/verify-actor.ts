@@ -14,6 +14,7 @@ import type { ActorAudit, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
 import { LevelHistoryComparison } from "./verify-level-history.ts";
 import { LineComparison } from "./verify-lines.ts";
+import { MoneyComparison } from "./verify-money.ts";
 
 /** An account at the end of its ledger, as far as later checks need it. `balance` is in nano-dollars. */
 export interface Folded {
@@ -50,6 +51,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
   // A snapshot of another version is ignored, so that what it covers is still to be written.
   const snapshotSeq = derived.snapshot?.v === behavior.version ? derived.snapshot.seq : 0;
   const history = kind === "level" ? new LevelHistoryComparison(id, snapshotSeq) : null;
+  const money = isAccount ? new MoneyComparison(name, derived, verification) : null;
   const check = inOrder(name, findings);
 
   for (;;) {
@@ -57,6 +59,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
     await verifyMarks(name, page, behavior, verification);
     await lines?.compare(page);
     costs?.compare(page);
+    money?.compare(page);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
       check(commit, behavior);
@@ -78,6 +81,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
   await lines?.finish();
   costs?.finish(findings);
   await history?.finish(reading.seq, audit, findings);
+  money?.finish();
   return close(reading, derived, verification);
 }
 
