@@ -5,6 +5,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { apiKeys } from "./api-keys/api-keys.ts";
+import { type AttentionParts, attention } from "./attention/attention.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
 import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
@@ -31,6 +32,7 @@ interface EndpointParts
     NewsParts,
     CredentialsParts,
     DashboardParts,
+    AttentionParts,
     BillsParts,
     GatewayFamilyParts,
     OperationsParts {}
@@ -85,6 +87,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .onError(errorHandler(parts, served))
     .use(accounts(parts) as AnyElysia)
     .use(apiKeys(parts) as AnyElysia)
+    .use(attention(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)

@@ -387,6 +387,8 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     fields: fieldsOf({ text: "confirm name key" }),
   },
   "GET /x-cluster": { path: "/x-cluster", as: "root" },
+  "GET /x-money": { path: "/x-money", as: "owner", query: [] },
+  "GET /x-attention": { path: "/x-attention", as: "owner", query: ["page", "size"] },
   // The last that writes: what comes after it may find another day.
   "PUT /x-clock": {
     path: "/x-clock",

@@ -16,6 +16,7 @@ const PAGED = [
   ["/dashboard/ledger?", "lines"],
   ["/x-ledger?user=$child&", "lines"],
   ["/dashboard/logs?", "logs"],
+  ["/x-attention?", "accounts"],
 ] as const;
 
 test.each(PAGED)("%s", async (path, field) => {

@@ -110,8 +110,14 @@ function accountDifferences(body: Readonly<Record<string, unknown>>, { book, sta
   const copy = state as Account;
   copy.volatile.profileDirty = true;
   const written = account.materialize(copy).find(({ table }) => table === "accounts");
-  return differences(body, asStored(written?.body));
+  const wanted = asStored(written?.body) as Record<string, unknown>;
+  // A document of an older version lacks them until the account is saved again.
+  for (const name of LATER_FIELDS) if (body[name] === undefined) delete wanted[name];
+  return differences(body, wanted);
 }
+
+/** Fields of account documents that earlier versions did not write. */
+const LATER_FIELDS = ["activeDay", "nearMonth", "monthCost", "nearDay", "dayCost"] as const;
 
 function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: ActorAudit): string[] {
   if (snapshot.v !== behavior.version) return [];

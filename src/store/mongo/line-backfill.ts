@@ -19,8 +19,8 @@ export interface BackfillDocument extends Keyed {
   readonly at: number;
 }
 
-/** The key of a backfill in `meta`: of ledger lines, or of sums of credit. */
-export type BackfillKey = "lines" | "money";
+/** The key of a backfill in `meta`: of ledger lines, of sums of credit, or of fields of accounts. */
+export type BackfillKey = "lines" | "money" | "accounts";
 
 /** A backfill of a store that is not migrated yet: it is due from the beginning, for any node. */
 export const wholeBackfill = (key: BackfillKey): BackfillDocument => ({ _id: key, after: "", at: 0 });

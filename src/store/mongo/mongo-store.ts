@@ -4,6 +4,7 @@
 
 import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
+import { accountFields } from "./account-fields.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
 import { mongoRows } from "./claims.ts";
@@ -38,6 +39,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const backfills = [
     new Backfill(connection, "lines", (after) => projection.projectNext(after)),
     new Backfill(connection, "money", (after) => money.backfillNext(after)),
+    new Backfill(connection, "accounts", accountFields(connection)),
   ];
   try {
     await checkSchema(connection, readOnly);

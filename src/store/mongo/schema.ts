@@ -25,6 +25,7 @@ import { type BackfillDocument, type BackfillKey, wholeBackfill } from "./line-b
  * 3         usage by API key, tag and hour is written with each save (`usageParts`); what was saved before has none
  *           saves add to the sums of provider keys (`keyCosts`), which begin with the migration
  *           the sums of credit of each account are projected (`money`); what was saved before is backfilled
+ *           account documents have more indexed fields
  */
 const SCHEMA = 3;
 
@@ -61,6 +62,7 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
 const BACKFILLS: readonly (readonly [version: number, key: BackfillKey])[] = [
   [2, "lines"],
   [3, "money"],
+  [3, "accounts"],
 ];
 
 /** Brings a database of an earlier version to this one. It may run on several nodes, and again after a crash. */

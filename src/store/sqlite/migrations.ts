@@ -212,6 +212,32 @@ const MONEY: Migration = [
   "UPDATE meta SET value = 0 WHERE key = 'lines'",
 ];
 
+// Accounts that need somebody (`/x-attention`): an index for each reason, in the order of its list. It also has
+// what else these lists ask for, so that a count reads nothing else. What an older document does not have is
+// added to it as the account would write it.
+const ATTENTION: Migration = [
+  ...[
+    "status INTEGER",
+    "suspended INTEGER",
+    "balance INTEGER",
+    "nearMonth TEXT",
+    "nearDay TEXT",
+    "activeDay TEXT",
+  ].map((column) => `ALTER TABLE accounts ADD COLUMN ${column}`),
+  `UPDATE accounts SET status = body->>'status', suspended = body->>'suspended', balance = body->>'balance',
+     activeDay = ifnull((SELECT max(day) FROM usage WHERE account = accounts.id),
+       strftime('%Y-%m-%d', ifnull(body->>'createdAt', 0) / 1000, 'unixepoch'))`,
+  "UPDATE accounts SET body = json_set(body, '$.activeDay', activeDay)",
+  ...["status", "suspended", "nearMonth", "nearDay"].map(
+    (field) => `CREATE INDEX accounts_${field} ON accounts (${field}, id, key, dna, closed)`,
+  ),
+  ...["balance", "activeDay"].map(
+    (field) => `CREATE INDEX accounts_${field} ON accounts (${field}, key, dna, closed, id)`,
+  ),
+  "DROP INDEX accounts_dueAt",
+  "CREATE INDEX accounts_dueAt ON accounts (dueAt, key, dna, closed, id) WHERE dueAt IS NOT NULL",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -224,4 +250,5 @@ export const MIGRATIONS: readonly Migration[] = [
   USAGE_PARTS,
   [...KEY_COSTS, ...LEVEL_EVENTS],
   MONEY,
+  ATTENTION,
 ];
