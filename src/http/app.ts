@@ -14,7 +14,7 @@ import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
-import { type MoneyParts, money } from "./money/money.ts";
+import { type MoneyParts, moneyStatement } from "./money/money.ts";
 import { type NewsParts, news } from "./news/news.ts";
 import { documentation } from "./openapi/swagger-ui.ts";
 import type { DocumentedRoute } from "./operation.ts";
@@ -93,7 +93,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
     .use(gateway(parts))
-    .use(money(parts) as AnyElysia)
+    .use(moneyStatement(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia)
     .use(operations(parts))

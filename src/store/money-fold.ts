@@ -9,10 +9,8 @@
 // Why transfers stay in the rows until they are settled: what has left one account and not reached the other
 // is in no balance. Whether the other has it is looked up by the transfer's dedup id, in the same cut.
 
-import type { LinesOfCommit } from "./line-rows.ts";
-
 /** The sums of a tree, in the order in which a row has them. All are in nano-dollars and mostly positive. */
-export const MONEY_TERMS = [
+const MONEY_TERMS = [
   /** Credit that Root gave: to accounts of a tree; of Root's own tree what it created, less what came back refused. */
   "minted",
   "adjusted",
@@ -104,12 +102,15 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 /** The tree of an account: the second account that its DNA lists, or else itself. */
 const treeOf = (dna: unknown, id: number): number => Number(textOf(dna).split(".")[2] || id);
 
+/** The parts of a commit that its changes are made of. */
+interface MoneyCommit {
+  readonly actor: string;
+  readonly seq: number;
+  readonly events: readonly { readonly e: unknown }[];
+}
+
 /** What a commit of an account means for the sums. */
-export function moneyChanges({
-  actor,
-  seq,
-  events,
-}: Pick<LinesOfCommit, "actor" | "seq" | "events">): MoneyChanges {
+export function moneyChanges({ actor, seq, events }: MoneyCommit): MoneyChanges {
   const account = Number(actor.slice(PREFIX.length));
   const changes = events.flatMap(({ e }) => changeOf(fieldsOf(e), account) ?? []);
   return { actor, seq, changes };

@@ -16,7 +16,7 @@ export interface MoneyParts extends ManagementParts {
 }
 
 /** `GET /x-money`. Source: contract section 8, "Figures that pages need". */
-export const money = (parts: MoneyParts) =>
+export const moneyStatement = (parts: MoneyParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-money", async ({ call }) => shapeOf(await parts.money.statement(call.caller.profile.id)), {

@@ -46,7 +46,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     if (!readOnly) {
       await makeIndexes(connection);
       await records.start();
-      for (const backfill of backfills) await backfill.start();
+      await Promise.all(backfills.map((backfill) => backfill.start()));
     }
   } catch (error) {
     await connection.close();
@@ -76,7 +76,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     now: connection.now,
     async close() {
       records.stop();
-      for (const backfill of backfills) await backfill.stop();
+      await Promise.all(backfills.map((backfill) => backfill.stop()));
       await Promise.all([sums.stop(), lines.stop()]);
       await connection.close();
     },
