@@ -66,6 +66,22 @@ if (ground !== null) {
       expect(ledgers[0]!.map(({ type }) => type)).toEqual(["transfer_in", "charge", "charge"]);
       expect(ledgers[1]).toEqual(ledgers[0]!);
     });
+
+    test("state together where all credit is: one of them adds it up, and both answer that", async () => {
+      const [atA, atB] = [at(a), at(b)];
+      const home = householdOf(atA.call, ROOT_KEY, provider.url);
+      const owner = await home.owner({ credit: 50 });
+      const user = await home.subaccount(owner, { CreditGranted: 5 });
+      const { headers } = await atB.chat(user.key, "[[prompt=100 output=100]]");
+      const statements = await Promise.all([
+        ...[atA, atB].map(({ call }) => call(owner.key, "GET", "/x-money")),
+        ...[atA, atB].map(({ call }) => call(ROOT_KEY, "GET", "/x-money")),
+      ]);
+      const [own, same, all, allToo] = statements.map(({ body }) => body);
+      expect(own).toMatchObject({ minted: 50, charges: Number(headers.get("x-arbor-cost")), difference: 0 });
+      expect([same, allToo]).toEqual([own, all]);
+      expect(all).toMatchObject({ at: own.at, difference: 0, moved_in: 0, moved_out: 0 });
+    });
   });
 
   test("keys of providers have one state and one sum of figures, whichever node is asked, also after a move", async () => {
