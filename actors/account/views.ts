@@ -141,6 +141,8 @@ function accountDocument(state: Account, profile: Profile): Document {
       creditUsed: state.creditUsed,
       chargeAmount: state.chargeAmount,
       children: state.children,
+      month: state.month.key,
+      monthCost: state.month.cost,
     },
   };
 }

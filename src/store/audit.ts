@@ -5,6 +5,7 @@
 // nothing is newer.
 // It answers what `Store` does not: the seq of a document, all claims, all dedup ids.
 
+import type { AccountFigures } from "./account-ranks.ts";
 import type { ActorKeyCost, KeyCost } from "./key-costs.ts";
 import type { LineRow } from "./line-rows.ts";
 import type { Claim, Commit, LineAnchor, Snapshot, Store } from "./store.ts";
@@ -55,6 +56,8 @@ export interface AuditedDocument {
   readonly body: Readonly<Record<string, unknown>>;
   /** For a usage document, the rows that bills add up for it, one per model; empty for every other table. */
   readonly sums: readonly UsageRow[];
+  /** For an account's document, the figures by which lists order it; null when they are missing, and for other tables. */
+  readonly figures: AccountFigures | null;
 }
 
 /** The parts of usage (usage/usage-parts.ts) of an actor in one period, as they are stored. */

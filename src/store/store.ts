@@ -3,6 +3,7 @@
 // is the contract as code and runs against each of them.
 // A store decides nothing about accounts: it keeps what it is given and refuses a second writer of a seq.
 
+import type { AccountRank, RankQuery } from "./account-ranks.ts";
 import type { FoundLines, LineAnchor, LineFilter, LineTotals, LineWalk } from "./line-filter.ts";
 import type { MoneyTotals } from "./money-fold.ts";
 import type {
@@ -15,6 +16,7 @@ import type {
   Table,
 } from "./tables.ts";
 
+export { type AccountRank, RANK_ORDERS, type RankOrder, type RankQuery } from "./account-ranks.ts";
 export type {
   FoundLine,
   FoundLines,
@@ -23,7 +25,7 @@ export type {
   LineTotals,
   LineWalk,
 } from "./line-filter.ts";
-export type { Conditions, Find, ScanQuery, Table, Where } from "./tables.ts";
+export type { Conditions, DocumentBody, Find, ScanQuery, Table, Where } from "./tables.ts";
 
 /**
  * What one commit batch of one actor stores, atomically. `(actor, seq)` is unique, so a second writer loses.
@@ -325,6 +327,11 @@ export interface Store extends Registry {
    * without a value in `order` are left out.
    */
   scan<T extends Table>(walk: ScanQuery<T>): AsyncIterable<DocumentBody>;
+  /**
+   * The accounts that meet the conditions, in the order of a name or a figure, as of one moment on an embedded store. It never
+   * blocks the event loop for long. Rejects with `StoreBusyError` when too many queries wait already.
+   */
+  rankAccounts(query: RankQuery): Promise<readonly AccountRank[]>;
 
   /**
    * Stores all of the records or none; each replaces the record with its id. They are durable when it

@@ -37,6 +37,13 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "an entry of credit in an account's document": ({ body }) =>
         body("accounts", blue(), (b) => bump(b.entries[0], "expiresAt")),
       "a field of a profile in a document": ({ body }) => body("accounts", blue(), (b) => bump(b, "gear")),
+      "a month in an account's document": ({ body }) => body("accounts", blue(), (b) => bump(b, "monthCost")),
+      "a balance by which lists order an account": ({ db }) =>
+        db.run("UPDATE accountFigures SET balance = balance + 1 WHERE account = ?", [tree().blue.id]),
+      "a month by which lists order an account": ({ db }) =>
+        db.run("UPDATE accountFigures SET month = '2020-01' WHERE account = ?", [tree().blue.id]),
+      "an account that lists do not order": ({ db }) =>
+        db.run("DELETE FROM accountFigures WHERE account = ?", [tree().blue.id]),
       "an account's document that is gone": ({ db }) =>
         db.run("DELETE FROM accounts WHERE key = ?", [blue()]),
       "a document of an account that the ledger does not have": ({ db }) =>

@@ -28,6 +28,7 @@ export async function mirror(path: string, url: string): Promise<void> {
   const db = new Database(path, { readonly: true });
   const rows = (table: string): Row[] => db.query<Row, []>(`SELECT * FROM ${table}`).all();
   const sums = Map.groupBy(rows("usageSums"), ({ account, day }) => `${account}/${day}`);
+  const figures = new Map(rows("accountFigures").map((row) => [row.account, row]));
   const collections: Record<string, Document[]> = {
     commits: rows("commits").map(({ row: _, marks, ...commit }) => ({
       ...commit,
@@ -39,7 +40,10 @@ export async function mirror(path: string, url: string): Promise<void> {
       _id: actor,
       pending: pending === 1,
     })),
-    accounts: rows("accounts").map(keyed),
+    accounts: rows("accounts").map((row) => {
+      const { account: _, ...of } = figures.get(row.id) ?? {};
+      return { ...keyed(row), ...of };
+    }),
     usage: rows("usage").map((row) => {
       const models = sums.get(`${row.account}/${row.day}`) ?? [];
       return {

@@ -235,6 +235,7 @@ export function storeLine(parts: LineParts): Store {
     find: (find) => read("find", () => store.find(find)),
     count: (conditions) => read("count", () => store.count(conditions)),
     scan: (walk) => store.scan(walk),
+    rankAccounts: (query) => read("ranks", () => store.rankAccounts(query)),
     putRecords: (records) => write("put", () => store.putRecords(records)),
     removeRecords: (table, ids) => write("remove", () => store.removeRecords(table, ids)),
     usageTotals: (query, signal) => read("totals", () => store.usageTotals(query, signal)),

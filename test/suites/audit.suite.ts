@@ -117,6 +117,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       expect(await audit.document({ table: "accounts", id: "1", seq: 2 })).toEqual({
         body: { id: 1 },
         sums: [],
+        figures: { account: 1, balance: 0, month: "", monthCost: 0 },
       });
     });
 

@@ -10,6 +10,7 @@ import { keyCostRules } from "./store-key-costs.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { lineRules } from "./store-lines.rules.ts";
 import { moneyRules } from "./store-money.rules.ts";
+import { rankRules } from "./store-ranks.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
 import { commit, document, record, save } from "./store-samples.ts";
@@ -39,6 +40,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     recordRules(() => store);
     totalsRules(() => store);
     groupRules(() => store);
+    rankRules(() => store);
 
     test("the store's clock is in wall milliseconds and does not run backwards", async () => {
       const first = await store.now();
@@ -93,6 +95,7 @@ const everything = async (store: Store) => ({
   marked: await store.commitsByDedupId("charge:x", 10),
   snapshot: await store.loadSnapshot("account/1"),
   bodies: await store.find({ table: "accounts", where: [], order: "id" }),
+  ranks: await store.rankAccounts({ table: "accounts", where: [], by: "balance", month: "2026-01" }),
   mails: await store.find({
     table: "outbox",
     where: [{ field: "dueAt", is: "<=", value: 9 }],

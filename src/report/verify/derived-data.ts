@@ -5,6 +5,7 @@
 import { account } from "../../../actors/account/account.ts";
 import type { Account } from "../../../actors/account/state.ts";
 import { type AnyBehavior, refOf } from "../../runtime/actor.ts";
+import { accountFigures } from "../../store/account-ranks.ts";
 import type { AuditedDocument, AuditView, Derivation, DocumentKey } from "../../store/audit.ts";
 import type { Snapshot } from "../../store/store.ts";
 import { type UsageRow, usageRows } from "../../store/usage/usage-rows.ts";
@@ -60,7 +61,8 @@ export async function compareDerived(
       for (const what of sumsDifferences(found)) findings.add("usage_sums", where, what);
     } else {
       totals.accountDocuments++;
-      for (const what of accountDifferences(found.body, reading))
+      const wrong = accountDifferences(found.body, reading);
+      for (const what of wrong.length > 0 ? wrong : figureDifferences(found))
         findings.add("account_document", where, what);
     }
   }
@@ -116,8 +118,18 @@ function accountDifferences(body: Readonly<Record<string, unknown>>, { book, sta
   return differences(body, wanted);
 }
 
+/** Compares the figures by which lists are ordered with the account's document. */
+function figureDifferences({ body, figures }: AuditedDocument): string[] {
+  if (figures === null) return ["lists do not order it: it has no figures"];
+  const { month, monthCost, ...wanted } = accountFigures(body) ?? {};
+  const { month: _, monthCost: __, ...found } = figures;
+  // What an earlier version stored does not state its month.
+  if (body.month === undefined) return differences(found, wanted);
+  return differences(figures, { ...wanted, month, monthCost });
+}
+
 /** Fields of account documents that earlier versions did not write. */
-const LATER_FIELDS = ["activeDay", "nearMonth", "monthCost", "nearDay", "dayCost"] as const;
+const LATER_FIELDS = ["activeDay", "nearMonth", "month", "monthCost", "nearDay", "dayCost"] as const;
 
 function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: ActorAudit): string[] {
   if (snapshot.v !== behavior.version) return [];

@@ -36,7 +36,7 @@ import { type CommitDocument, commitKey } from "./append.ts";
 import { type ClaimDocument, mongoRows } from "./claims.ts";
 import { connectMongo, type MongoConnection, type MongoOptions } from "./connection.ts";
 import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
-import { mongoDocuments, parseUsageDocument } from "./documents.ts";
+import { mongoDocuments, parseFigures, parseUsageDocument } from "./documents.ts";
 import { buildDuplicateFilter, type DuplicateFilter } from "./duplicate-filter.ts";
 import { mongoJournal } from "./journal.ts";
 import { actorKeyCosts } from "./key-costs.ts";
@@ -243,7 +243,11 @@ class MongoAuditView implements AuditView {
     const { collection, read } = this.#connection;
     const found = await read(() => collection(table).findOne({ _id: id, seq }));
     if (found === null) return null;
-    return { body: parseBody(table, found), sums: table === "usage" ? parseUsageDocument(found) : [] };
+    return {
+      body: parseBody(table, found),
+      sums: table === "usage" ? parseUsageDocument(found) : [],
+      figures: table === "accounts" ? parseFigures(found) : null,
+    };
   }
 
   async moved(actor: string): Promise<boolean> {

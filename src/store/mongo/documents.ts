@@ -5,6 +5,7 @@
 // before the snapshot    documents newer than the old snapshot   a replay from that snapshot saves them again
 
 import { Long } from "mongodb";
+import { type AccountFigures, accountFigures } from "../account-ranks.ts";
 import { indexedFieldsOf, indexedValues } from "../indexed-fields.ts";
 import type { Snapshot, Store, StoredDocument } from "../store.ts";
 import { parseSnapshot, StoredRow } from "../stored-rows.ts";
@@ -114,7 +115,14 @@ function newest<T extends Versioned>(documents: readonly T[]): readonly T[] {
 function storedDocument(document: StoredDocument): Versioned {
   const { table, id, seq, body } = document;
   const models = table === "usage" ? { models: usageRows(document).map(modelSums) } : {};
-  return { ...foundDocument(table, id, body), seq, ...models };
+  const figures = table === "accounts" ? figuresIn(body) : {};
+  return { ...foundDocument(table, id, body), seq, ...models, ...figures };
+}
+
+/** The figures by which lists are ordered. They are stored beside the indexed fields of an account's document. */
+function figuresIn(body: DocumentBody): Partial<Omit<AccountFigures, "account">> {
+  const { account: _, ...figures } = accountFigures(body) ?? {};
+  return figures;
 }
 
 /** A cost is stored as a 64-bit integer, because its sum exceeds what a double holds exactly. */
@@ -125,6 +133,14 @@ const modelSums = ({ model, sums }: UsageRow) => ({
 
 function snapshotDocument({ actor, state, done, ...rest }: Snapshot): SnapshotDocument {
   return { _id: actor, ...rest, state: JSON.stringify(state ?? null), done: JSON.stringify(done) };
+}
+
+/** The figures of a stored document of an account; null when it has none. */
+export function parseFigures(stored: unknown): AccountFigures | null {
+  const row = new StoredRow("accounts", stored);
+  if (!row.has("balance")) return null;
+  const [balance, monthCost] = [row.integer("balance"), row.integer("monthCost")];
+  return { account: row.integer("id"), balance, month: row.text("month"), monthCost };
 }
 
 /** The rows of a stored usage document; a field that it lacks is 0 or "". */

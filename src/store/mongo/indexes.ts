@@ -30,6 +30,9 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
     index({ dna: 1, _id: 1 }),
     index({ email: 1, _id: 1 }),
     index({ nameLower: 1, _id: 1 }),
+    index({ parent: 1, nameLower: 1, id: 1 }),
+    index({ parent: 1, balance: 1, id: 1 }),
+    index({ parent: 1, month: 1, monthCost: 1, id: 1 }),
     having({ dueAt: 1, _id: 1 }, "dueAt"),
     // Accounts that need somebody, in the order of each list.
     { key: { status: 1, id: 1, _id: 1 }, partialFilterExpression: { status: 0 } },

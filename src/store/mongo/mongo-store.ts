@@ -5,6 +5,7 @@
 import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
 import { accountFields } from "./account-fields.ts";
+import { mongoRanks } from "./account-ranks.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
 import { mongoRows } from "./claims.ts";
@@ -66,6 +67,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
       await documents.save(saves);
     },
     ...mongoLists(connection),
+    ...mongoRanks(connection),
     ...mongoRows(connection),
     ...mongoAnswers(connection),
     putRecords: records.putRecords,

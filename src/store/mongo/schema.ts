@@ -12,6 +12,7 @@ import {
   type ServerFacts,
 } from "./connection.ts";
 import { duplicatesOf, isDuplicate } from "./errors.ts";
+import { addFigures } from "./figure-backfill.ts";
 import { missingIndexes } from "./indexes.ts";
 import { type BackfillDocument, type BackfillKey, wholeBackfill } from "./line-backfill.ts";
 
@@ -26,6 +27,7 @@ import { type BackfillDocument, type BackfillKey, wholeBackfill } from "./line-b
  *           saves add to the sums of provider keys (`keyCosts`), which begin with the migration
  *           the sums of credit of each account are projected (`money`); what was saved before is backfilled
  *           account documents have more indexed fields
+ *           documents of accounts have the figures by which lists are ordered
  */
 const SCHEMA = 3;
 
@@ -65,14 +67,19 @@ const BACKFILLS: readonly (readonly [version: number, key: BackfillKey])[] = [
   [3, "accounts"],
 ];
 
-/** Brings a database of an earlier version to this one. It may run on several nodes, and again after a crash. */
-async function migrate({ collection, write }: MongoConnection, found: number): Promise<void> {
+/**
+ * Brings a database to the newest version, from whichever it has. It may run on several nodes, and again after a
+ * crash.
+ */
+async function migrate(connection: MongoConnection, found: number): Promise<void> {
+  const { collection, write } = connection;
   const due = BACKFILLS.filter(([version]) => version > found).map(([, key]) => wholeBackfill(key));
   await write(async () => {
     await duplicatesOf(() => collection<BackfillDocument>("meta").insertMany(due, { ordered: false }));
-    const older = { _id: "schema", version: found };
-    await collection<MetaDocument>("meta").updateOne(older, { $set: { version: SCHEMA } });
   });
+  await addFigures(connection);
+  const older = { _id: "schema", version: { $lt: SCHEMA } };
+  await write(() => collection<MetaDocument>("meta").updateOne(older, { $set: { version: SCHEMA } }));
 }
 
 /** Returns 0 when the database holds nothing of this service. */

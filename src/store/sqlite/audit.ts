@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import type { AccountFigures } from "../account-ranks.ts";
 import type { AuditedDocument, AuditedParts, AuditView, DocumentKey, Mark } from "../audit.ts";
 import type { LineRow } from "../line-rows.ts";
 import { parseBody, parseClaim, parseLineRow, parseLines, parseMoneyRow, StoredRow } from "../stored-rows.ts";
@@ -112,7 +113,9 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
       const row = bodies[table].get(id);
       if (row === null) return null;
       const body = parseBody(table, row);
-      return { body, sums: table === "usage" ? rowsOf(body) : [] };
+      const figures = table === "accounts" ? statements.figuresOf.get(id) : null;
+      const sums = table === "usage" ? rowsOf(body) : [];
+      return { body, sums, figures: figures === null ? null : parseFigures(figures) };
     },
     moved: async () => false,
     async strays(met) {
@@ -162,6 +165,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     configs: bodyOf("configs"),
     levelEvents: bodyOf("levelEvents"),
   };
+  const figuresOf = prepare<[string]>("SELECT * FROM accountFigures WHERE account = CAST(? AS INTEGER)");
   const sumsOf = prepare(
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
      WHERE account = ? AND day = ? ORDER BY model, dna`,
@@ -203,7 +207,8 @@ function auditStatements({ prepare }: SqliteConnection) {
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
   const projection = { lastProjected, lines, hours, parts, keyCosts, levelEvents, money };
-  return { counts, documentsOf, bodies, sumsOf, ...projection, missing, repeated, holders, claims };
+  const documents = { documentsOf, bodies, figuresOf, sumsOf };
+  return { counts, ...documents, ...projection, missing, repeated, holders, claims };
 }
 
 function documentKey(stored: unknown): DocumentKey {
@@ -219,6 +224,16 @@ function placeOfMark(stored: unknown): Mark {
 }
 
 const markIn = (stored: unknown): string => new StoredRow("marks", stored).text("mark");
+
+function parseFigures(stored: unknown): AccountFigures {
+  const row = new StoredRow("accountFigures", stored);
+  return {
+    account: row.integer("account"),
+    balance: row.integer("balance"),
+    month: row.text("month"),
+    monthCost: row.integer("monthCost"),
+  };
+}
 
 function parseUsageRow(stored: unknown): UsageRow {
   const row = new StoredRow("usageSums", stored);

@@ -1,6 +1,7 @@
 // Snapshots and materialized documents: the state that the ledger amounts to, so that it need not be replayed
 // from its start. A document with an older or equal seq never overwrites, however late it arrives.
 
+import { accountFigures } from "../account-ranks.ts";
 import { indexedFieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
 import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
 import { parseSnapshot } from "../stored-rows.ts";
@@ -38,10 +39,17 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
   };
   const upserts = new Map(DOCUMENT_TABLES.map((table) => [table, upsert(connection, table, onIndexed)]));
   const replaceSums = usageSums(connection);
+  const replaceFigures = connection.prepare(
+    `INSERT INTO accountFigures (account, balance, month, monthCost) VALUES (?, ?, ?, ?)
+     ON CONFLICT (account) DO UPDATE SET balance = excluded.balance, month = excluded.month, monthCost = excluded.monthCost`,
+  );
 
   function store(row: SavedRow): void {
     if (row.table === undefined) upsertSnapshot.run(...row.columns);
-    else if (upserts.get(row.table)!(row.columns) && row.usage) replaceSums(row.usage);
+    else if (upserts.get(row.table)!(row.columns)) {
+      if (row.usage) replaceSums(row.usage);
+      if (row.figures) replaceFigures.run(...row.figures);
+    }
   }
 
   return {
@@ -76,7 +84,14 @@ const documentRow = (document: StoredDocument): SavedRow => ({
     ...indexedValues(document.table, document.body),
   ],
   ...(document.table === "usage" ? { usage: usageDay(document) } : {}),
+  ...(document.table === "accounts" ? figuresRow(document) : {}),
 });
+
+function figuresRow({ body }: StoredDocument): Pick<SavedRow, "figures"> {
+  const figures = accountFigures(body);
+  if (figures === null) return {};
+  return { figures: [figures.account, figures.balance, figures.month, figures.monthCost] };
+}
 
 /**
  * Returns a function that stores a document if it is newer than the stored one, and returns whether it was.

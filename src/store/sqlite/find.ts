@@ -57,6 +57,12 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
     return find.descending ? whole.reverse() : whole;
   }
 
+  /** Whether so few accounts meet the conditions that ordering them all takes a few milliseconds. */
+  isShort(conditions: Conditions<"accounts">): boolean {
+    const counted = countedConditions(conditions);
+    return counted !== null && this.#fewIn(counted) !== null;
+  }
+
   async count<T extends Table>(conditions: Conditions<T>): Promise<number> {
     const counted = countedConditions(conditions);
     if (counted === null) return this.#count(countQuery(conditions, [], this.#dense));

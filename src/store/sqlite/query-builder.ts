@@ -130,6 +130,15 @@ export function manyQuery<T extends Table>(table: T, where: Where<T>): Query {
 }
 
 /**
+ * The rows that meet the conditions, each once. `select` returns the query of the rows of one WHERE clause; all have the same
+ * columns.
+ */
+export const rowsQuery = <T extends Table>(
+  conditions: Conditions<T>,
+  select: (where: Query) => string,
+): Query => union(disjoint(conditions), select);
+
+/**
  * One WHERE clause per group, each without the rows that an earlier group found, so that together they find
  * every row once.
  */

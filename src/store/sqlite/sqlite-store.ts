@@ -13,6 +13,7 @@ import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
 import { UsageReportBuilder } from "../usage/usage-report.ts";
 import { totalsRow } from "../usage/usage-rows.ts";
+import { parseRank, sqliteRanks } from "./account-ranks.ts";
 import { sqliteAnswers } from "./answers.ts";
 import { sqliteRows } from "./claims.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
@@ -29,7 +30,7 @@ import { listChanges, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
-import { createUsageWorkerPool } from "./usage-worker-pool.ts";
+import { createUsageWorkerPool, type UsageWorkerPool } from "./usage-worker-pool.ts";
 import type { WriterReply } from "./write-messages.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { sqliteWriter } from "./writer.ts";
@@ -93,6 +94,21 @@ function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists)
   } satisfies Partial<Store>;
 }
 
+/** Orders a short list of accounts on this thread, and a long one on a thread of `pool`, if there is one. */
+function ranksOf(
+  connection: SqliteConnection,
+  lists: SqliteLists,
+  pool: UsageWorkerPool | null,
+): Pick<Store, "rankAccounts"> {
+  const ranks = sqliteRanks(connection);
+  return {
+    async rankAccounts(query) {
+      if (pool !== null && !lists.isShort(query)) return pool.rankAccounts(query);
+      return ranks(query).map(parseRank);
+    },
+  };
+}
+
 function openReader(path: string, { clock }: SqliteOptions): Store {
   assert(path !== MEMORY && existsSync(path), `there is no database at ${path}`);
   const connection = connectSqlite(path, { readOnly: true });
@@ -104,8 +120,10 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     throw error;
   }
   const sums = createUsageWorkerPool(path);
+  const lists = new SqliteLists(connection, anyWrite(connection));
   return {
-    ...readsOf(connection, clock, new SqliteLists(connection, anyWrite(connection))),
+    ...readsOf(connection, clock, lists),
+    ...ranksOf(connection, lists, sums),
     ...REFUSED_WRITES,
     now: async () => clock.wall(),
     usageTotals: sums.usageTotals,
@@ -133,6 +151,7 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   queue.setWriter(sqliteWriter({ connection, clock, onReply, projection }));
   return {
     ...readsOf(connection, clock, lists),
+    ...ranksOf(connection, lists, null),
     ...writesOf(queue),
     ...sumsHere(connection),
     ...walksHere(connection),
@@ -173,6 +192,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
   }
   return {
     ...readsOf(reading, clock, lists),
+    ...ranksOf(reading, lists, sums),
     ...writesOf(queue),
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,

@@ -1,6 +1,6 @@
-// Sums of usage and walks over ledger lines on threads of their own, so that the server's event loop goes on
-// while SQLite reads a year of a large tree. Two run at once, some wait, and the rest is refused. It decides
-// nothing about what is read: see usage-totals.ts and line-walk.ts.
+// Sums of usage, long lists of accounts and walks over ledger lines on threads of their own, so that the server's event
+// loop goes on while SQLite reads a year of a large tree. Two run at once, some wait, and the rest is refused. It decides
+// nothing about what is read: see usage-totals.ts, account-ranks.ts and line-walk.ts.
 //
 //   query -> waits for one of two threads -> summed there -> received part by part; the event loop turns
 //   between two parts
@@ -12,6 +12,7 @@
 //   its thread fails        the query rejects; the next one starts a new thread
 
 import { Semaphore } from "../../base/semaphore.ts";
+import { type AccountRank, checkRanks, type RankQuery } from "../account-ranks.ts";
 import { checkLineQuery, checkLineWalk, type FoundLine, NO_LINES } from "../line-filter.ts";
 import { pageOfWalk } from "../line-rows.ts";
 import type { MoneyTotals } from "../money-fold.ts";
@@ -27,6 +28,7 @@ import {
 import { runQuery } from "../usage/run-query.ts";
 import { checkReport, UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
+import { parseRank } from "./account-ranks.ts";
 import { amountOf, type LineWalkStep } from "./line-walk.ts";
 
 /**
@@ -39,6 +41,7 @@ export type UsageWorkerRequest =
   | { readonly path: string; readonly lines: LineFilter; readonly walk: LineWalk }
   | { readonly path: string; readonly linesToCount: LineFilter }
   | { readonly path: string; readonly money: true }
+  | { readonly path: string; readonly ranks: RankQuery }
   | { readonly next: true }
   | { readonly close: true };
 
@@ -49,19 +52,23 @@ export type UsageWorkerReply =
   /** `busy`: a later try may succeed. */
   | { readonly failed: string; readonly busy?: boolean };
 
-/** Some of the rows of a totals query or of a usage report, a step of a walk, or the sums of credit. */
+/** Some of the rows of a totals query, of a list of accounts or of a usage report, a step of a walk, or the sums of credit. */
 export type RowsPart =
   | UsageReportPart
   | { readonly of: "lines"; readonly step: LineWalkStep }
   | { readonly of: "money"; readonly totals: MoneyTotals }
-  | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] };
+  | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] }
+  | { readonly of: "ranks"; readonly rows: readonly (readonly unknown[])[] };
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 
-/** Runs sums of usage and credit and walks over lines on worker threads. */
+/** Runs sums of usage and credit, lists of accounts and walks over lines on worker threads. */
 export interface UsageWorkerPool
-  extends Pick<Store, "usageTotals" | "usageReport" | "walkLines" | "lineTotals" | "moneyTotals"> {
+  extends Pick<
+    Store,
+    "usageTotals" | "usageReport" | "rankAccounts" | "walkLines" | "lineTotals" | "moneyTotals"
+  > {
   /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
@@ -113,7 +120,20 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     return totals;
   }
 
+  async function rank(query: RankQuery): Promise<readonly AccountRank[]> {
+    const ranks: AccountRank[] = [];
+    const onPart = (part: RowsPart) => {
+      if (part.of === "ranks") for (const values of part.rows) ranks.push(parseRank(values));
+    };
+    await receive({ path, ranks: query }, onPart);
+    return ranks;
+  }
+
   return {
+    async rankAccounts(query) {
+      checkRanks(query);
+      return runQuery(queries, () => rank(query));
+    },
     async usageTotals(query, signal) {
       checkTotals(query);
       return runQuery(queries, () => sum(query, signal), signal);

@@ -1,8 +1,10 @@
-// The thread that adds up usage and walks over lines for usage-worker-pool.ts, on a read-only connection of its own. It runs one
+// The thread that adds up usage, orders lists of accounts and walks over lines for usage-worker-pool.ts, on a read-only
+// connection of its own. It runs one
 // query at a time and sends its rows one part per request, so that receiving them never blocks the server's
 // event loop for long.
 
-import { StoreBusyError, type TotalsQuery } from "../store.ts";
+import { StoreBusyError } from "../store.ts";
+import { sqliteRanks } from "./account-ranks.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { type LineWalkStep, type LineWalks, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteMoney } from "./money-totals.ts";
@@ -20,6 +22,7 @@ const PART_ROWS = 1_000;
 interface Reader {
   readonly connection: SqliteConnection;
   readonly totals: ReturnType<typeof sqliteTotals>;
+  readonly ranks: ReturnType<typeof sqliteRanks>;
   readonly report: ReturnType<typeof sqliteUsageReport>;
   readonly walks: LineWalks;
   readonly money: ReturnType<typeof sqliteMoney>;
@@ -39,16 +42,16 @@ function readerAt(path: string): Reader {
   return {
     connection,
     totals: sqliteTotals(connection),
+    ranks: sqliteRanks(connection),
     report: sqliteUsageReport(connection),
     walks: sqliteLineWalks(connection),
     money: sqliteMoney(connection),
   };
 }
 
-function* totalsParts({ totals }: Reader, query: TotalsQuery): Generator<RowsPart> {
-  const rows = totals(query);
+function* rowParts(of: "totals" | "ranks", rows: readonly (readonly unknown[])[]): Generator<RowsPart> {
   for (let from = 0; from < rows.length; from += PART_ROWS) {
-    yield { of: "totals", rows: rows.slice(from, from + PART_ROWS) };
+    yield { of, rows: rows.slice(from, from + PART_ROWS) };
   }
 }
 
@@ -58,7 +61,8 @@ function* lineParts(steps: Iterable<LineWalkStep>): Generator<RowsPart> {
 
 /** The parts of what a request asks for. */
 function partsOf(reader: Reader, request: Exclude<UsageWorkerRequest, { next: true } | { close: true }>) {
-  if ("query" in request) return totalsParts(reader, request.query);
+  if ("query" in request) return rowParts("totals", reader.totals(request.query));
+  if ("ranks" in request) return rowParts("ranks", reader.ranks(request.ranks));
   if ("report" in request) return reader.report(request.report)[Symbol.iterator]();
   if ("walk" in request) return lineParts(reader.walks.walk(request.lines, request.walk));
   if ("money" in request) return moneyParts(reader);

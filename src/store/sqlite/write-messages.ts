@@ -13,6 +13,8 @@ export interface SavedRow {
   readonly columns: readonly Value[];
   /** The rows of a usage document. */
   readonly usage?: UsageDay;
+  /** The row of `accountFigures` of an account's document. */
+  readonly figures?: readonly Value[];
 }
 
 /** The row of a record. */

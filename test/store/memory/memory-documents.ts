@@ -1,7 +1,8 @@
 // Documents and records in memory, and what is found, counted and summed over them.
 // Copies everything that it takes and gives, like the rest of the store in memory.
 
-import { indexedValues } from "../../../src/store/indexed-fields.ts";
+import { accountFigures, checkRanks, type RankOrder } from "../../../src/store/account-ranks.ts";
+import { compareText, indexedValues } from "../../../src/store/indexed-fields.ts";
 import { iterateByCursor } from "../../../src/store/keyset-cursor.ts";
 import type { Commit, Store, StoredDocument } from "../../../src/store/store.ts";
 import type { Table } from "../../../src/store/tables.ts";
@@ -23,7 +24,14 @@ export interface MemoryDocuments {
   save(documents: readonly StoredDocument[]): void;
   readonly store: Pick<
     Store,
-    "find" | "count" | "scan" | "putRecords" | "removeRecords" | "usageTotals" | "usageReport"
+    | "find"
+    | "count"
+    | "scan"
+    | "rankAccounts"
+    | "putRecords"
+    | "removeRecords"
+    | "usageTotals"
+    | "usageReport"
   >;
 }
 
@@ -56,6 +64,32 @@ export function memoryDocuments(commitsOf: (actor: string) => readonly Commit[])
       find: async (find) => copy(ordered(find, of(find.table).values()).map(({ body }) => body)),
       count: async (conditions) => matching(conditions, of(conditions.table).values()).length,
       scan: (walk) => iterateByCursor((after) => copy(stepped(walk, of(walk.table).values(), after))),
+      async rankAccounts(query) {
+        checkRanks(query);
+        const { by, descending, month, offset = 0, limit = Number.POSITIVE_INFINITY } = query;
+        const rows = matching(query, of("accounts").values()).flatMap(({ body }) => {
+          const figures = accountFigures(body);
+          if (figures === null) return [];
+          const { account: id, balance, monthCost } = figures;
+          return {
+            id,
+            name: String(body.nameLower ?? ""),
+            balance,
+            monthCost: figures.month === month ? monthCost : 0,
+          };
+        });
+        type Ranked = (typeof rows)[number];
+        const orders: Record<RankOrder, (a: Ranked, b: Ranked) => number> = {
+          id: () => 0,
+          name: (a, b) => compareText(a.name, b.name),
+          balance: (a, b) => a.balance - b.balance,
+          month_cost: (a, b) => a.monthCost - b.monthCost,
+        };
+        return rows
+          .sort((a, b) => (descending ? -1 : 1) * (orders[by](a, b) || a.id - b.id))
+          .slice(offset, offset + limit)
+          .map(({ id, monthCost }) => ({ id, monthCost }));
+      },
       async putRecords(given) {
         const records = copy(given);
         for (const { table, body } of records) indexedValues(table, body);

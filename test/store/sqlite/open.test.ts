@@ -283,6 +283,46 @@ describe("the schema's version", () => {
     await store.close();
   });
 
+  test("a store of an earlier version orders its accounts by what they have and what their last month has cost", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connectSqlite(path);
+    migrate(old, MIGRATIONS.slice(0, 6));
+    const sums = "INSERT INTO usageSums VALUES (?, '.1.', ?, ?, 1, 1, 1, 0, 0, 0, ?)";
+    for (const row of [
+      ...[
+        ["2026-01-31", 2, "a", 900],
+        ["2026-02-01", 2, "a", 3],
+        ["2026-02-02", 2, "a", 4],
+      ],
+      ...[
+        ["2026-02-02", 2, "b", 5],
+        ["2025-12-31", 3, "a", 70],
+      ],
+    ]) {
+      old.db.run(sums, row as [string, number, string, number]);
+    }
+    for (const [id, balance] of [
+      [2, 50],
+      [3, -7],
+      [4, 60],
+    ] as const) {
+      const body = JSON.stringify({ id, balance });
+      old.db.run("INSERT INTO accounts (key, seq, id, body) VALUES (?, 4, ?, ?)", [String(id), id, body]);
+    }
+    old.close();
+    const store = await openStore(url, { clock });
+    const ranked = (by: "balance" | "month_cost", month: string) =>
+      store.rankAccounts({ table: "accounts", where: [], by, month });
+    expect((await ranked("balance", "2026-02")).map(({ id }) => id)).toEqual([3, 2, 4]);
+    expect(await ranked("month_cost", "2026-02")).toEqual([
+      { id: 3, monthCost: 0 },
+      { id: 4, monthCost: 0 },
+      { id: 2, monthCost: 12 },
+    ]);
+    expect((await ranked("month_cost", "2025-12")).at(-1)).toEqual({ id: 3, monthCost: 70 });
+    await store.close();
+  });
+
   test("a migration that fails leaves the version before it", () => {
     const connection = connectSqlite(":memory:");
     const broken = ["CREATE TABLE half (name TEXT)", "no SQL at all"];
