@@ -90,6 +90,7 @@ export const confirming = (deed: "SELF" | "ROOT", at = Date.now()): string =>
   `${new Date(at).toISOString().slice(0, 10)}-ROTATE-${deed}`;
 
 const LISTED = ["id", "name", "email", "level", "dna", "page", "size"];
+const CHILDREN = [...LISTED, "parent", "sort", "order", "with"];
 
 const USER_CHANGE = fieldsOf({
   number:
@@ -243,9 +244,9 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
       ...{ integer: "Days RPM RPH RPD TPM TPH TPD", object: "ModelLimits", boolean: "isOwner" },
     }),
   },
-  "GET /x-users": { path: "/x-users", as: "owner", query: LISTED },
+  "GET /x-users": { path: "/x-users", as: "owner", query: CHILDREN },
   // Account 3 is there for that: see hostOf.
-  "GET /x-users/:identifier": { path: "/x-users/3", as: "owner", query: LISTED },
+  "GET /x-users/:identifier": { path: "/x-users/3", as: "owner", query: CHILDREN },
   "PUT /x-users/:identifier": {
     path: "/x-users/3",
     as: "owner",

@@ -66,8 +66,14 @@ export function accountShape(record: Shown, maps: EffectiveMaps) {
   };
 }
 
+/** What a list shows beside the record, where it is asked for. */
+export interface BesideRecord {
+  readonly children?: number;
+  readonly month_cost?: number;
+}
+
 /** The account record as it goes out. */
-export type AccountShape = ReturnType<typeof accountShape>;
+export type AccountShape = ReturnType<typeof accountShape> & BesideRecord;
 
 const upperLimits = (limits: Profile["limits"]) => ({
   RPM: limits.rpm,

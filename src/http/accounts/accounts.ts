@@ -14,6 +14,7 @@ import {
   AddedAccountSchema,
   DeletedAccountSchema,
   DeleteUserQuerySchema,
+  DescendantsQuerySchema,
   NewUserSchema,
   UpdatedAccountSchema,
   UserChangeSchema,
@@ -62,25 +63,25 @@ export const accounts = (parts: UsersParts) =>
       "/x-users",
       async ({ call, query, set }) =>
         listed(set, await findUsers(parts, call.caller, { scope: "children", identifier: null, query })),
-      list("listSubaccounts", "List the caller's direct subaccounts"),
+      list("listSubaccounts", "List the caller's, or another account's, direct subaccounts", CHILDREN),
     )
     .get(
       "/x-users/:identifier",
       async ({ call, params: { identifier }, query, set }) =>
         listed(set, await findUsers(parts, call.caller, { scope: "children", identifier, query })),
-      found("findSubaccounts", "Find direct subaccounts"),
+      found("findSubaccounts", "Find direct subaccounts", CHILDREN),
     )
     .get(
       "/x-dna",
       async ({ call, query, set }) =>
         listed(set, await findUsers(parts, call.caller, { scope: "descendants", identifier: null, query })),
-      list("listDescendants", "List all descendants of the caller"),
+      list("listDescendants", "List all descendants of the caller", DESCENDANTS),
     )
     .get(
       "/x-dna/:identifier",
       async ({ call, params: { identifier }, query, set }) =>
         listed(set, await findUsers(parts, call.caller, { scope: "descendants", identifier, query })),
-      found("findDescendants", "Find descendants"),
+      found("findDescendants", "Find descendants", DESCENDANTS),
     );
 
 /** Answers a list with its page headers; a long one is sent while it is read. */
@@ -91,25 +92,41 @@ function listed(set: { headers: object }, { list, headers }: UserList): AccountS
 
 const READS = { role: "any", scope: "read", audit: null, hasEtag: true } as const;
 
-const LIST = {
-  tag: "Accounts",
-  description: "In order of ID. With `page=0` or `size=0` all of them, and of the headers only the first.",
-  answerHeaders: PAGE_HEADERS,
-} as const;
+const ALL = "With `page=0` or `size=0` all of them, and of the headers only the first.";
+const LIST = { tag: "Accounts", answerHeaders: PAGE_HEADERS } as const;
 
-const list = (operationId: string, summary: string) => ({
-  access: READS,
+const DESCENDANTS = {
+  query: DescendantsQuerySchema,
+  description: `In order of ID. ${ALL}`,
+  errors: [],
+} as const;
+const CHILDREN = {
   query: UsersQuerySchema,
+  description:
+    `In order of ID, or as \`sort\` and \`order\` say; equal ones are in order of ID, too. ${ALL} ` +
+    "`parent` lists the subaccounts of another account in reach; with `with` rows also show `children` and `month_cost`. " +
+    "Balances, `children` and `month_cost` trail requests by at most 2 s. The order by balance counts credit that has " +
+    "expired within the last minute.",
+  errors: ["user_not_found", "ambiguous_identifier"],
+} as const;
+type Listing = typeof DESCENDANTS | typeof CHILDREN;
+
+const list = <L extends Listing>(operationId: string, summary: string, { query, ...listing }: L) => ({
+  access: READS,
+  query: query as L["query"],
   response: AccountListSchema,
-  detail: operation({ ...LIST, operationId, summary }),
+  detail: operation({ ...LIST, ...listing, operationId, summary }),
 });
 
-const found = (operationId: string, summary: string) => ({
+const found = <L extends Listing>(operationId: string, summary: string, { query, ...listing }: L) => ({
   access: READS,
   params: UsersParams,
-  query: UsersQuerySchema,
+  query: query as L["query"],
   response: AccountListSchema,
-  detail: operation({ ...LIST, operationId, summary, errors: ["user_not_found"] }),
+  detail: operation({
+    ...{ ...LIST, ...listing, operationId, summary },
+    errors: [...new Set([...listing.errors, "user_not_found"] as const)],
+  }),
 });
 
 /** What a change of an account's figures can meet. */

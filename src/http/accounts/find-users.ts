@@ -1,15 +1,18 @@
 // Lists of accounts: the caller's children, or all accounts below it; all of them, or those that an identifier names, restricted by
 // the filters of the query. Lists come from the accounts table and load no actor; one account by id or name is read from its actor.
 
+import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { spellingsOf } from "../../../actors/account-name.ts";
-import { dnaBelow } from "../../../actors/ids.ts";
-import type { Conditions, Where } from "../../store/store.ts";
+import { type AccountId, dnaBelow } from "../../../actors/ids.ts";
+import { monthOf } from "../../../actors/time.ts";
+import type { Conditions, DocumentBody, ScanQuery, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
 import type { ManagementCaller } from "../management.ts";
 import { pageHeaders, pageOf } from "../schemas.ts";
 import { belowDna, conditionOf, findAccount, namesOf, userNotFound } from "./account-lookup.ts";
 import { type AccountShape, accountShape, type Shown, shownOf } from "./account-shape.ts";
+import { besideRecord, type RankedRow, type Ranking, rankedRows, rankingOf } from "./ranked-users.ts";
 import type { UserFilter, UsersQuery } from "./schemas.ts";
 import type { UsersParts } from "./users.ts";
 
@@ -19,7 +22,7 @@ export type SearchScope = "children" | "descendants";
 type Condition = Where<"accounts">;
 type Accounts = Conditions<"accounts">;
 
-const WITHIN: Readonly<Record<SearchScope, (caller: ManagementCaller["profile"]) => Condition>> = {
+const WITHIN: Readonly<Record<SearchScope, (top: Pick<Profile, "id" | "dna">) => Condition>> = {
   children: ({ id }) => ({ field: "parent", is: "=", value: id }),
   descendants: ({ id, dna }) => ({ field: "dna", is: "starts", value: dnaBelow(dna, id) }),
 };
@@ -45,15 +48,17 @@ export interface UserList {
 }
 
 /**
- * Lists the accounts below the caller. An `identifier` restricts them to those that it names; null means all. Throws
- * `RefusedError` `user_not_found` where an id, a name or an e-mail address names none.
+ * Lists the accounts below the caller, or below the parent that the query names. An `identifier` restricts them to those that
+ * it names; null means all. Throws `RefusedError` `user_not_found` where an id, a name or an e-mail address names none, and
+ * `ambiguous_identifier` for a parent of whose e-mail address there are several.
  */
 export async function findUsers(
   parts: UsersParts,
   caller: ManagementCaller,
   { scope, identifier, query }: { scope: SearchScope; identifier: string | null; query: UsersQuery },
 ): Promise<UserList> {
-  const within = [WITHIN[scope](caller.profile), OPEN];
+  const top = query.parent ? (await findAccount(parts, caller, query.parent, "list")).record : caller;
+  const within = [WITHIN[scope](top.profile), OPEN];
   const filters = filtersOf(query);
   // An account that may have no subaccounts is shown none.
   const shown = caller.profile.userLimit === 0 ? [null] : [];
@@ -61,7 +66,7 @@ export async function findUsers(
   const names = namesOf(identifier);
   const condition = conditionOf(identifier);
   if (names === "id" || names === "name") {
-    const record = await oneOf(parts, caller, identifier, scope);
+    const record = await oneOf(parts, caller, identifier, scope === "children" ? top.profile.id : null);
     // The filters are applied by the table, because the account does not state their fields alike.
     const itself: Condition = { field: "id", is: "=", value: record.profile.id };
     const left = filters.length === 0 || (await parts.store.count(meeting(within, [itself, ...filters]))) > 0;
@@ -97,27 +102,37 @@ async function oneOf(
   parts: UsersParts,
   caller: ManagementCaller,
   identifier: string,
-  scope: SearchScope,
+  parent: AccountId | null,
 ): Promise<AccountRecord> {
   const { record } = await findAccount(parts, caller, identifier, "read");
-  if (scope === "children" && record.profile.parent !== caller.profile.id) throw userNotFound(identifier);
+  if (parent !== null && record.profile.parent !== parent) throw userNotFound(identifier);
   return record;
 }
 
-type Paging = Pick<UsersQuery, "page" | "size">;
-
 /** Returns a page from the table, or all of it, read a few accounts at a time. */
-async function list(parts: UsersParts, accounts: Accounts, query: Paging): Promise<UserList> {
+async function list(parts: UsersParts, accounts: Accounts, query: UsersQuery): Promise<UserList> {
   const { store, clock } = parts;
   const { page, size } = pageOf(query, PAGE);
   const total = await store.count(accounts);
   const paged = page !== 0 && size !== 0;
-  const rows: Iterable<object> | AsyncIterable<object> = paged
-    ? await rowsOf(store, accounts, { offset: (page - 1) * size, size, total })
-    : store.scan({ ...accounts, order: "id" });
-  // Maps as they stand may be large, and a page has a thousand accounts.
-  const shape = (row: object) => shapeOf(parts, shownOf(row as Record<string, unknown>, clock.wall()));
   const headers = pageHeaders(total, paged ? { page, size } : null);
+  const place = paged ? { offset: (page - 1) * size, limit: size } : null;
+  const ranking = rankingOf(query);
+  // Maps as they stand may be large, and a page has a thousand accounts.
+  const shape = (document: DocumentBody) => shapeOf(parts, shownOf(document, clock.wall()));
+  if (ranking.isNeeded && (place?.offset ?? 0) < total) {
+    const rows = await rankedRows(store, accounts, ranking, { month: monthOf(clock.wall()), ...place });
+    const beside = async ({ document, monthCost }: RankedRow) => ({
+      ...(await shape(document)),
+      ...besideRecord(ranking, { children: Number(document.children), monthCost }),
+    });
+    return { list: await streamed(jsonArray(rows, beside)), headers };
+  }
+  const { descending } = ranking;
+  const rows: Iterable<DocumentBody> | AsyncIterable<DocumentBody> =
+    place === null
+      ? store.scan({ ...accounts, order: "id", descending })
+      : await rowsOf(store, { ...accounts, order: "id", descending }, { ...place, total });
   return { list: await streamed(jsonArray(rows, shape)), headers };
 }
 
@@ -130,20 +145,31 @@ function shapeOf({ configs }: UsersParts, one: Shown): AccountShape | Promise<Ac
 /** Reads one page, from the nearer end of the list. */
 async function rowsOf(
   store: UsersParts["store"],
-  accounts: Accounts,
-  { offset, size, total }: { readonly offset: number; readonly size: number; readonly total: number },
+  walk: ScanQuery<"accounts">,
+  place: { readonly offset: number; readonly limit: number; readonly total: number },
 ) {
-  const limit = Math.min(size, total - offset);
+  const { offset, total } = place;
+  const limit = Math.min(place.limit, total - offset);
   if (limit <= 0) return [];
-  if (offset <= total / 2) return store.find({ ...accounts, order: "id", offset, limit });
+  if (offset <= total / 2) return store.find({ ...walk, offset, limit });
   const behind = { offset: total - offset - limit, limit };
-  return (await store.find({ ...accounts, order: "id", descending: true, ...behind })).toReversed();
+  return (await store.find({ ...walk, descending: !walk.descending, ...behind })).toReversed();
 }
 
 /** Returns a page of accounts that are in memory. */
-async function paged(parts: UsersParts, records: readonly AccountRecord[], query: Paging): Promise<UserList> {
+async function paged(
+  parts: UsersParts,
+  records: readonly AccountRecord[],
+  query: UsersQuery,
+): Promise<UserList> {
   const { page, size } = pageOf(query, PAGE);
-  const shapes = await Promise.all(records.map((record) => shapeOf(parts, record)));
+  const ranking: Ranking = rankingOf(query);
+  const shapes = await Promise.all(
+    records.map(async (record) => ({
+      ...(await shapeOf(parts, record)),
+      ...besideRecord(ranking, { children: record.children, monthCost: record.spentThisMonth }),
+    })),
+  );
   const total = shapes.length;
   if (page === 0 || size === 0) return { list: shapes, headers: pageHeaders(total, null) };
   const headers = pageHeaders(total, { page, size });

@@ -23,7 +23,12 @@ export type Relationship =
   | "apart";
 
 /** What a caller wants to do to an account. */
-export type Act = "read" | "update" | "delete";
+export type Act =
+  | "read"
+  /** To list the accounts directly below it. */
+  | "list"
+  | "update"
+  | "delete";
 
 type Verdict = "may" | "not_ancestor" | "not_manager" | "user_not_found";
 
@@ -35,6 +40,16 @@ const ACTS: Readonly<Record<Act, Readonly<Record<Relationship, Verdict>>>> = {
     not_managing: "user_not_found",
     self_as_owner: "user_not_found",
     self: "user_not_found",
+    below: "user_not_found",
+    apart: "user_not_found",
+  },
+  list: {
+    root: "may",
+    owner: "may",
+    ancestor: "may",
+    not_managing: "user_not_found",
+    self_as_owner: "may",
+    self: "may",
     below: "user_not_found",
     apart: "user_not_found",
   },

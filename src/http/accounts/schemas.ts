@@ -1,6 +1,7 @@
 // Bodies, queries and answers of the endpoints of accounts.
 
 import { type Static, Type } from "@sinclair/typebox";
+import { RANK_ORDERS } from "../../store/store.ts";
 import {
   answerOf,
   count,
@@ -9,6 +10,7 @@ import {
   flagSchema,
   int,
   ModelLimitsSchema,
+  maybe,
   modelLimitsInput,
   money,
   namedSchema,
@@ -149,12 +151,52 @@ const FILTERS = {
 /** The name of a filter. */
 export type UserFilter = keyof typeof FILTERS;
 
-/** The query of lists of accounts. */
+const LISTED = {
+  ...FILTERS,
+  page: Type.Optional(parameter(digits, "From 1; 0: all at once.")),
+  size: Type.Optional(parameter(digits, "100 where absent, at most 1000; 0: all at once.")),
+};
+
+/** The query of lists of descendants. */
+export const DescendantsQuerySchema = Type.Object(LISTED, { additionalProperties: false });
+
+/** One of these texts, or none. */
+const choice = <const V extends readonly string[]>(purpose: string, ...values: V) =>
+  Type.Optional(
+    parameter(
+      Type.Unsafe<V[number]>(
+        Type.Union(
+          values.map((one) => Type.Literal(one)),
+          { description: `must be one of ${values.join(", ")}` },
+        ),
+      ),
+      purpose,
+    ),
+  );
+
+/** The query of lists of subaccounts. */
 export const UsersQuerySchema = Type.Object(
   {
-    ...FILTERS,
-    page: Type.Optional(parameter(digits, "From 1; 0: all at once.")),
-    size: Type.Optional(parameter(digits, "100 where absent, at most 1000; 0: all at once.")),
+    ...LISTED,
+    parent: Type.Optional(
+      parameter(
+        textSchema(254),
+        "Whose subaccounts: an account by id, name or e-mail address; the caller where absent.",
+      ),
+    ),
+    sort: choice(
+      "`id` where absent. `balance` and `month_cost` trail by at most 2 s; equal ones come by id.",
+      ...RANK_ORDERS,
+    ),
+    order: choice("`asc` where absent.", "asc", "desc"),
+    with: Type.Optional(
+      Type.String({
+        pattern: "^((children|month_cost)(,(children|month_cost))*)?$",
+        maxLength: 64,
+        description: "must be children, month_cost, or both with a comma between",
+        [PURPOSE]: "What rows also show: `children`, `month_cost`, or both with a comma between.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -234,6 +276,10 @@ const AccountRecordSchema = namedSchema(
     isOwner: flagSchema,
     CreatedAt: time,
     UpdatedAt: time,
+    children: maybe(Type.Integer({ description: "how many direct subaccounts it has; where asked for" })),
+    month_cost: maybe(
+      Type.Number({ description: "US dollars of this month's requests, in UTC; where asked for" }),
+    ),
   }),
 );
 
