@@ -79,7 +79,7 @@ const NEWS = {
   fields: fieldsOf({ text: "title content", integer: "days" }),
 } as const;
 
-const LOG_QUERY = ["page", "size", "action", "target_id", "status"];
+const LOG_QUERY = ["page", "size", "from", "to", "action", "operator_id", "target_id", "status"];
 
 const LEDGER_QUERY = [
   ...["page", "size", "from", "to", "type", "model", "api_key", "tag", "request", "format", "totals"],

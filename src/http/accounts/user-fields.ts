@@ -122,8 +122,6 @@ export function profileChange(change: Change, basis: ProfileBasis): ProfileChang
 
 /** Reads the address of an image, or none. */
 function readAddress(url: string): string {
-  const fit = url === "" || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
-  return fit
-    ? url.toWellFormed()
-    : refuseField("QRCode", "must be the http or https address of an image, or empty");
+  const fit = url === "" || (/^https:\/\/\S+$/i.test(url) && URL.canParse(url));
+  return fit ? url.toWellFormed() : refuseField("QRCode", "must be the https address of an image, or empty");
 }

@@ -8,6 +8,7 @@ import type { Conditions, Store, Where } from "../../store/store.ts";
 import type { Action, AuditTarget } from "../audit-log.ts";
 import type { ManagementCaller } from "../management.ts";
 import { positivePageOf } from "../schemas.ts";
+import { timeRangeOf } from "../time-range.ts";
 import type { LogsQuerySchema, LogsSchema } from "./schemas.ts";
 
 const PAGE = { size: 24, most: 100 };
@@ -19,9 +20,13 @@ export async function logsOf(
   query: Static<typeof LogsQuerySchema>,
 ): Promise<Static<typeof LogsSchema>> {
   const { page, size } = positivePageOf(query, PAGE);
-  const { action, target_id, status } = query;
+  const { action, operator_id, target_id, status } = query;
+  const { from, until } = timeRangeOf(query);
   const filters: Where<"logs">[] = [
+    ...(from === undefined ? [] : [{ field: "at", is: ">=", value: from } as const]),
+    ...(until === undefined ? [] : [{ field: "at", is: "<=", value: until - 1 } as const]),
     ...(action === undefined ? [] : [equal("action", action)]),
+    ...(operator_id === undefined ? [] : [equal("operator", Number(operator_id))]),
     ...(target_id === undefined ? [] : [equal("target", Number(target_id))]),
     ...(status === undefined ? [] : [equal("status", status)]),
   ];

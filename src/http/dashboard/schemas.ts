@@ -23,6 +23,7 @@ import {
   time,
   usd,
 } from "../schemas.ts";
+import { TIME_RANGE } from "../time-range.ts";
 
 /** The answer of `GET /dashboard/status`. */
 export const StatusSchema = answerOf(
@@ -255,7 +256,14 @@ export const LogsQuerySchema = Type.Object(
   {
     page: Type.Optional(parameter(digits, "From 1.")),
     size: Type.Optional(parameter(digits, "24 where absent, at most 100.")),
+    ...TIME_RANGE,
     action: Type.Optional(parameter(textSchema(64), "Only lines of this action, such as `update_user`.")),
+    operator_id: Type.Optional(
+      parameter(
+        Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an account" }),
+        "Only lines of what this account did.",
+      ),
+    ),
     target_id: Type.Optional(
       parameter(
         Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an account or a key" }),

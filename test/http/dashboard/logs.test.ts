@@ -117,6 +117,49 @@ describe("the query", () => {
     expect((await logs(owner.key, "?action=no_such_action")).logs).toEqual([]);
   });
 
+  test("filters by who acted, and by time, of which both ends are included", async () => {
+    const lone = await bench.owner();
+    const child = await bench.subaccount(lone, { CreditGranted: 10 });
+    const act = async (key: string) => {
+      bench.moveClock(60_000);
+      await bench.call(key, "PUT", `/x-users/${child.id}`, { Alias: `by ${fresh()}` });
+      return bench.now();
+    };
+    await act(lone.key);
+    await act(child.key);
+    const last = await act(lone.key);
+    const found = async (query: string, key = lone.key) =>
+      (await logs(key, `?action=update_user&${query}`)).logs.map((line: Json) => line.operator_id);
+    expect(await found("")).toEqual([lone.id, child.id, lone.id]);
+    expect(await found(`operator_id=${child.id}`)).toEqual([child.id]);
+    expect(await found(`operator_id=${lone.id}`)).toEqual([lone.id, lone.id]);
+    expect(await found(`operator_id=${owner.id}`)).toEqual([]);
+    const minutes = (ago: number) => new Date(last - ago * 60_000).toISOString();
+    expect(await found(`from=${minutes(1.5)}`)).toEqual([lone.id, child.id]);
+    expect(await found(`to=${minutes(0.5)}`)).toEqual([child.id, lone.id]);
+    expect(await found(`from=${minutes(1.5)}&to=${minutes(0.5)}&operator_id=${child.id}`)).toEqual([
+      child.id,
+    ]);
+    expect(await found(`from=${minutes(1.5)}&to=${minutes(0.5)}`, bench.rootKey)).toEqual([child.id]);
+    const [newestLine] = (await logs(lone.key, "?action=update_user&size=1")).logs;
+    const day = minutes(0).slice(0, 10);
+    expect((await found(`to=${day}`)).length).toBe(3);
+    expect(await found(`to=${minutes(60 * 48).slice(0, 10)}`)).toEqual([]);
+    expect(await found(`from=${minutes(-60 * 48).slice(0, 10)}`)).toEqual([]);
+    const second = Date.parse(`${newestLine.created_at.replace(" ", "T")}Z`);
+    const near = `from=${new Date(second).toISOString()}&to=${new Date(second + 999).toISOString()}`;
+    expect(await found(near)).toEqual([lone.id]);
+    const paged = await logs(lone.key, `?action=update_user&from=${minutes(1.5)}&size=1&page=2`);
+    expect([paged.total, paged.has_more, paged.logs[0].operator_id]).toEqual([2, false, child.id]);
+  });
+
+  test.each([
+    ...["from=yesterday", "to=2026-02-30", "from=2026-01-02&to=2026-01-01", "from=1700000000000", "from="],
+    ...["operator_id=me", "operator_id=-1", "operator_id="],
+  ])("?%s: 400 invalid_parameter", async (query) => {
+    properError(await bench.call(owner.key, "GET", `/dashboard/logs?${query}`), 400, "invalid_parameter");
+  });
+
   test.each(["page=0", "size=0", "page=-1", "target_id=x", "status=odd", "unknown=1"])(
     "%s is 400",
     async (query) => {
