@@ -79,6 +79,9 @@ function builtIn(group: Group): GroupTable {
 
 const BUILT_IN: ReadonlyMap<Group, GroupTable> = new Map(GROUPS.map((group) => [group, builtIn(group)]));
 
+/** Returns the names that have a list price in a group. */
+export const listedModels = (group: Group): Iterable<string> => BUILT_IN.get(group)!.entries.keys();
+
 /**
  * Returns the table for a checked PRICING value; null means the defaults alone. Built once per configuration
  * version.

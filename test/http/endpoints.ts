@@ -332,6 +332,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     body: () => ({ PRICING: { ChatPricing: { [MODEL]: { InputText: 2, OutputText: 4 } } } }),
     fields: fieldsOf({ "text or object": "PRICING" }),
   },
+  "GET /x-prices": { path: "/x-prices", as: "owner", query: ["page", "size", "q"] },
   "GET /x-conf": { path: "/x-conf", as: "owner", query: [] },
   "POST /x-conf": {
     path: "/x-conf",

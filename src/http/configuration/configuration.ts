@@ -12,6 +12,7 @@ import { routingOf } from "./conf.ts";
 import { type ConfigurationParts, changeConfig, readConfig, resetConfig } from "./config-changes.ts";
 import { historyOf, revertTo } from "./history.ts";
 import { createPricePreviews } from "./price-preview.ts";
+import { createPriceLists } from "./prices.ts";
 import {
   AppliedConfSchema,
   BatchSchema,
@@ -23,6 +24,8 @@ import {
   HistorySchema,
   PreviewBodySchema,
   PricePreviewSchema,
+  PricesQuerySchema,
+  PricesSchema,
   RevertSchema,
 } from "./schemas.ts";
 
@@ -32,6 +35,7 @@ const CHANGES = { role: "owner", scope: "admin", audit: "update_config" } as con
 /** Configuration of an Owner. Source: specification, "Configuration". */
 export function configuration(parts: ConfigurationParts) {
   const previewPrices = createPricePreviews(parts);
+  const listPrices = createPriceLists(parts);
   return new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-config", ({ call }) => readConfig(parts, call), {
@@ -80,6 +84,12 @@ export function configuration(parts: ConfigurationParts) {
         detail: PREVIEW,
       },
     )
+    .get("/x-prices", ({ call, query }) => listPrices(call, query), {
+      access: READS,
+      query: PricesQuerySchema,
+      response: PricesSchema,
+      detail: PRICES,
+    })
     .get("/x-conf", ({ call }) => routingOf(parts, call.caller.profile.id), {
       access: { ...READS, hasEtag: true },
       query: NoQuerySchema,
@@ -189,6 +199,36 @@ const PREVIEW = operation({
     total: { cost_now: 0.25, cost_preview: 0.2 },
   },
   errors: ["missing_parameter", "invalid_pricing"],
+});
+
+const PRICES = operation({
+  operationId: "listPrices",
+  tag: "Administration",
+  summary: "List the prices of models: by list, overridden, in effect",
+  description:
+    "Models that were used in the last 30 days without a price of their own come first, the most used first: `list` and " +
+    "`priced_by` say what they are charged by instead, such as the model whose snapshot they are, or `*`. Then every entry " +
+    "of the list prices and of PRICING by name; a model that several groups price has a row in each. `list` is the built-in " +
+    "price, `override` the entry of PRICING, `effective` both together, before Rates and Factor of accounts; null: a " +
+    "request would be refused. `requests_30d` counts the Owner's tree (Root: itself), today included, at most a minute " +
+    "old and for the 5000 models used most; it stands in a model's first row.",
+  answerExample: {
+    prices: [
+      {
+        model: "gpt-4o",
+        group: "ChatPricing",
+        list: { InputText: 2.5, OutputText: 10, CachedText: 1.25 },
+        override: { OutputText: 8 },
+        effective: { InputText: 2.5, OutputText: 8, CachedText: 1.25 },
+        priced_by: "gpt-4o",
+        requests_30d: 4711,
+      },
+    ],
+    total: 1,
+    page: 1,
+    size: 100,
+    has_more: false,
+  },
 });
 
 const ROUTING = operation({

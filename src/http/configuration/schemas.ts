@@ -1,6 +1,8 @@
 // Bodies, queries and answers of an Owner's configuration and of what is done to its whole tree.
 
 import { Type } from "@sinclair/typebox";
+import { GROUPS } from "../../../actors/pricing/price.ts";
+import { PriceSchema } from "../gateway/schemas.ts";
 import {
   answerOf,
   digits,
@@ -14,9 +16,12 @@ import {
   namedSchema,
   object,
   oneOf,
+  orNull,
+  paged,
   parameter,
   string,
   textOrObject,
+  textSchema,
   time,
   usd,
   yesSchema,
@@ -111,6 +116,37 @@ export const RevertSchema = Type.Object(
 export const PreviewBodySchema = Type.Object(
   { PRICING: textOrObject("must be a JSON object, or the text of one") },
   { additionalProperties: false },
+);
+
+/** The query of `GET /x-prices`. */
+export const PricesQuerySchema = Type.Object(
+  {
+    page: Type.Optional(parameter(digits, "From 1.")),
+    size: Type.Optional(parameter(digits, "100 where absent, at most 1000.")),
+    q: Type.Optional(parameter(textSchema(254), "By a part of the model's name, without regard to case.")),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of `GET /x-prices`. */
+export const PricesSchema = answerOf(
+  object({
+    prices: Type.Array(
+      object({
+        model: string,
+        group: Type.Union([oneOf(...GROUPS), Type.Null()], { description: "null: nothing prices it" }),
+        list: orNull(PriceSchema),
+        override: orNull(PriceSchema),
+        effective: orNull(PriceSchema),
+        priced_by: Type.Union([string, Type.Null()], {
+          description:
+            "the name of the entry that `effective` comes from: the model's own, another one's, `*`",
+        }),
+        requests_30d: int,
+      }),
+    ),
+    ...paged,
+  }),
 );
 
 const flag = Type.Optional(Type.Boolean({ description: "must be true or false" }));
