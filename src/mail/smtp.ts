@@ -6,6 +6,7 @@
 import { createTransport } from "nodemailer";
 import type { Clock } from "../base/clock.ts";
 import type { Letter, Mailer, MailServer, Security, SendResult } from "./mail.ts";
+import { type SmtpReport, SmtpStageWatch } from "./smtp-stage.ts";
 
 /** Checks the address of a URL, and returns the IP addresses that may be connected to. Never rejects. */
 export type Judge = (url: string) => Promise<
@@ -39,9 +40,27 @@ const SECURITY: Readonly<Record<Security, { readonly secure: boolean; readonly r
   offered: { secure: false, requireTLS: false },
 };
 
+/** Sends letters by SMTP. */
+export interface SmtpMailer extends Mailer {
+  /** Sends as `send` does, and reports where the dialogue has ended. Never rejects. */
+  attempt(server: MailServer, letter: Letter): Promise<SmtpReport>;
+}
+
+/** What came of a letter, and where its dialogue has ended. */
+interface Attempt {
+  readonly result: SendResult;
+  readonly report: SmtpReport;
+}
+
 /** Creates a mailer that sends by SMTP. */
-export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpParts): Mailer {
-  async function sendTo(address: string, name: string | null, server: MailServer, letter: Letter) {
+export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpParts): SmtpMailer {
+  async function sendTo(
+    address: string,
+    name: string | null,
+    server: MailServer,
+    letter: Letter,
+    { logger }: SmtpStageWatch,
+  ): Promise<unknown> {
     const deadline = new AbortController();
     const cancel = clock.after(deadlineMs, () => deadline.abort());
     const transport = createTransport({
@@ -53,7 +72,9 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
       greetingTimeout: CONNECT_MS,
       socketTimeout: SILENCE_MS,
       socketCloseTimeout: 0,
-      logger: false,
+      // It keeps the names of commands alone.
+      logger,
+      transactionLog: true,
       // The content is made by this program and must never make nodemailer read a file or a URL.
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -61,7 +82,7 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
     });
     try {
       const { subject, text, html, messageId } = letter;
-      await transport.sendMail({
+      const { response } = await transport.sendMail({
         from: { name: "", address: letter.from },
         to: { name: "", address: letter.to },
         ...{ subject, text, html, messageId },
@@ -69,33 +90,44 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
         headers: { "Auto-Submitted": "auto-generated" },
         signal: deadline.signal,
       });
+      return response;
     } finally {
       cancel();
       transport.close();
     }
   }
 
-  return {
-    async send(server, letter): Promise<SendResult> {
-      const url = urlOf(server);
-      if (url === null) return { ok: false, why: "EMAIL_SMTP is not a host name" };
-      const judged = await judge(url);
-      if (!judged.ok) return { ok: false, why: `forbidden or unknown host: ${judged.kind}` };
-      const { addresses, name } = judged.pinned;
-      let why = "no address";
-      for (const address of addresses.slice(0, ADDRESSES_MAX)) {
-        try {
-          await sendTo(address.replace(/^\[|\]$/g, ""), name, server, letter);
-          return { ok: true };
-        } catch (error) {
-          why = whyOf(error);
-          if (!isUnreached(error)) break;
-        }
+  async function attempt(server: MailServer, letter: Letter): Promise<Attempt> {
+    const url = urlOf(server);
+    if (url === null) return unreached("EMAIL_SMTP is not a host name");
+    const judged = await judge(url);
+    if (!judged.ok) return unreached(`forbidden or unknown host: ${judged.kind}`);
+    const { addresses, name } = judged.pinned;
+    let last = unreached("no address");
+    for (const address of addresses.slice(0, ADDRESSES_MAX)) {
+      const watch = new SmtpStageWatch();
+      try {
+        const response = await sendTo(address.replace(/^\[|\]$/g, ""), name, server, letter, watch);
+        return { result: { ok: true }, report: watch.accepted(response) };
+      } catch (error) {
+        last = { result: { ok: false, why: whyOf(error) }, report: watch.failed(error) };
+        if (!isUnreached(error)) break;
       }
-      return { ok: false, why };
-    },
+    }
+    return last;
+  }
+
+  return {
+    send: async (server, letter) => (await attempt(server, letter)).result,
+    attempt: async (server, letter) => (await attempt(server, letter)).report,
   };
 }
+
+/** The end of a letter that no server was asked to take. */
+const unreached = (why: string): Attempt => ({
+  result: { ok: false, why },
+  report: { stage: "address", code: null, enhanced: null },
+});
 
 /** Returns the server as a URL for `Judge`; null when host or port are invalid. */
 function urlOf({ host, port }: MailServer): string | null {

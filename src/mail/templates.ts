@@ -64,6 +64,19 @@ export function levelLetter(down: LevelDown, from: string, recipient: string): L
   });
 }
 
+/** Composes the letter by which an Owner tests its mail server, to the address that its mail comes from. */
+export const testLetter = (owner: AccountId, at: number, from: string): Letter =>
+  letter({
+    from,
+    to: from,
+    subject: "Test mail",
+    paragraphs: [
+      "This mail was asked for with POST /x-config/test-mail. The mail server of the configuration takes mail.",
+      "Nothing else follows from it.",
+    ],
+    id: `test.${owner}.${at}`,
+  });
+
 function letter(given: {
   from: string;
   to: string;

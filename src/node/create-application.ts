@@ -19,6 +19,8 @@ import { INTERNAL, refusalOf } from "../http/errors.ts";
 import { createAdminIdempotency } from "../http/idempotency.ts";
 import { createMetrics, createReadiness } from "../http/operations/health.ts";
 import { apiKeyOf } from "../http/request-head.ts";
+import { smtpMailer } from "../mail/smtp.ts";
+import { createTestMails } from "../mail/test-mail.ts";
 import type { MoneyReport } from "../report/money-statement.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
@@ -38,6 +40,9 @@ export interface ApplicationParts extends Core {
   readonly localReason: () => string | null;
   readonly money: MoneyReport;
 }
+
+/** Milliseconds that one address of a mail server may take for a test mail. */
+const TEST_MAIL_MS = 15_000;
 
 /** Builds the parts that `createApp` needs. */
 export function applicationParts(given: ApplicationParts): AppParts {
@@ -76,6 +81,10 @@ export function applicationParts(given: ApplicationParts): AppParts {
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
     testKey: testKeys({ system, configs, vault, upstream, clock }),
+    sendTestMail: createTestMails({
+      ...{ system, registry: store, clock, open: vault.open },
+      mailer: smtpMailer({ judge: guard.check, clock, deadlineMs: TEST_MAIL_MS }),
+    }),
     nextNewsId: numbers(store, "news"),
     gateway: createGateway(gateway),
     recall: createStoredResponse(gateway),

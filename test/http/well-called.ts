@@ -24,6 +24,11 @@ const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial
   "DELETE /x-keys/:key": async ({ bench, owner }) => ({
     path: `/x-keys/${(await bench.level(owner, 7, 1))[0]!.id}`,
   }),
+  "POST /x-config/test-mail": async ({ bench }) => {
+    // Nobody listens there, which is an answer as good as any.
+    const config = { EMAIL_SMTP: "127.0.0.1", EMAIL_PORT: "9", SERVICE_MAIL: "mail@owner.example" };
+    return { key: (await bench.owner({ config })).key };
+  },
   "GET /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
   "DELETE /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
   "GET /v1/responses/:id/input_items": async (house) => ({

@@ -2,6 +2,7 @@
 // changes; a change is one version. How each key is read and settingsShape is in config-fields.ts.
 
 import type { Static } from "@sinclair/typebox";
+import type { AccountId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { type Configuring, defaultsOf } from "../../../actors/owner/config.ts";
 import { RefusedError } from "../../base/errors.ts";
@@ -15,11 +16,17 @@ import {
   settingsShape,
   together,
 } from "./config-fields.ts";
-import type { ConfigurationBodySchema } from "./schemas.ts";
+import type { ConfigurationBodySchema, TestMailSchema } from "./schemas.ts";
 
 /** What endpoints of the configuration need. */
 export interface ConfigurationParts extends ManagementParts, Sealing {
   readonly store: Store;
+  /** Sends a test mail of an Owner. Rejects with `RefusedError`. */
+  readonly sendTestMail: (owner: AccountId) => Promise<{
+    readonly stage: Static<typeof TestMailSchema>["stage"];
+    readonly code: number | null;
+    readonly enhanced: string | null;
+  }>;
 }
 
 /** Returns all settings of an Owner. Source: specification, `GET /x-config`. */
@@ -53,6 +60,12 @@ export async function resetConfig(parts: ManagementParts, call: ManagementCall, 
   call.audit.setTarget({ type: "config", id, dna });
   const keys = [...new Set(names)].map(keyOf);
   return configured(parts, call, keys, { change: defaultsOf(keys.map((key) => KEYS[key].field)) });
+}
+
+/** Sends a test mail of the caller, and answers how that has ended. */
+export async function testMail({ sendTestMail }: ConfigurationParts, { caller }: ManagementCall) {
+  const { stage, code, enhanced } = await sendTestMail(caller.profile.id);
+  return { success: stage === "accepted", stage, code, enhanced_status: enhanced };
 }
 
 function keyOf(name: string): ConfigurationKey {

@@ -9,7 +9,13 @@ import { operation, PAGE_HEADERS } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { applyBatch } from "./batch.ts";
 import { routingOf } from "./conf.ts";
-import { type ConfigurationParts, changeConfig, readConfig, resetConfig } from "./config-changes.ts";
+import {
+  type ConfigurationParts,
+  changeConfig,
+  readConfig,
+  resetConfig,
+  testMail,
+} from "./config-changes.ts";
 import { historyOf, revertTo } from "./history.ts";
 import { createPricePreviews } from "./price-preview.ts";
 import { createPriceLists } from "./prices.ts";
@@ -22,11 +28,13 @@ import {
   ConfSchema,
   HistoryQuerySchema,
   HistorySchema,
+  NoBodySchema,
   PreviewBodySchema,
   PricePreviewSchema,
   PricesQuerySchema,
   PricesSchema,
   RevertSchema,
+  TestMailSchema,
 } from "./schemas.ts";
 
 const READS = { role: "owner", scope: "admin", audit: null } as const;
@@ -84,6 +92,13 @@ export function configuration(parts: ConfigurationParts) {
         detail: PREVIEW,
       },
     )
+    .post("/x-config/test-mail", ({ call }) => testMail(parts, call), {
+      access: READS,
+      query: NoQuerySchema,
+      body: NoBodySchema,
+      response: TestMailSchema,
+      detail: TEST_MAIL,
+    })
     .get("/x-prices", ({ call, query }) => listPrices(call, query), {
       access: READS,
       query: PricesQuerySchema,
@@ -199,6 +214,20 @@ const PREVIEW = operation({
     total: { cost_now: 0.25, cost_preview: 0.2 },
   },
   errors: ["missing_parameter", "invalid_pricing"],
+});
+
+const TEST_MAIL = operation({
+  operationId: "testMail",
+  tag: "Administration",
+  summary: "Send a test mail over the Owner's own mail server",
+  description:
+    "A fixed text goes to the address that the Owner's mail comes from: SERVICE_MAIL, else EMAIL_AUTH. 400 without an " +
+    "EMAIL_SMTP of one's own, whatever Root has. `stage` is `accepted`, or the step at which it ended: `address` (forbidden or " +
+    "unknown host), `connect`, `greeting`, `tls`, `login`, `sender`, `recipient`, `content`. The server's words are not " +
+    "shown. One a minute and ten a day (UTC), tried ones included; it takes at most 20 s.",
+  requestExample: {},
+  answerExample: { success: false, stage: "login", code: 535, enhanced_status: "5.7.8" },
+  errors: ["rpm_exceeded"],
 });
 
 const PRICES = operation({

@@ -16,6 +16,7 @@ import {
   namedSchema,
   object,
   oneOf,
+  optionalBody,
   orNull,
   paged,
   parameter,
@@ -116,6 +117,31 @@ export const RevertSchema = Type.Object(
 export const PreviewBodySchema = Type.Object(
   { PRICING: textOrObject("must be a JSON object, or the text of one") },
   { additionalProperties: false },
+);
+
+/** The body of `POST /x-config/test-mail`. */
+export const NoBodySchema = optionalBody(Type.Object({}, { additionalProperties: false }));
+
+/** The answer of `POST /x-config/test-mail`. */
+export const TestMailSchema = answerOf(
+  object({
+    success: flagSchema,
+    stage: oneOf(
+      ...([
+        "address",
+        "connect",
+        "greeting",
+        "tls",
+        "login",
+        "sender",
+        "recipient",
+        "content",
+        "accepted",
+      ] as const),
+    ),
+    code: Type.Union([int, Type.Null()], { description: "the server's last answer, such as 250 or 535" }),
+    enhanced_status: Type.Union([string, Type.Null()], { description: "of that answer, such as 5.7.8" }),
+  }),
 );
 
 /** The query of `GET /x-prices`. */
