@@ -93,6 +93,8 @@ const tail = (samples: readonly number[]) => ({
 /** A list that the Owner reads by pages, and what it must say of itself. */
 interface Listed {
   readonly path: string;
+  /** What the table calls it; the path where absent. */
+  readonly name?: string;
   /** Rows that the store was filled with; the service itself may have written a few more. */
   readonly least: number;
   /** Its rows and total as an answer has them. */
@@ -110,6 +112,22 @@ const accountList = (path: string, least: number): Listed => ({
   }),
 });
 
+/** The subaccounts of the Owner in the order of a figure, which each row has to state. */
+const rankedList = (owner: AccountId, sort: "balance" | "month_cost", least: number): Listed => ({
+  ...accountList(`/x-users?parent=${owner}&sort=${sort}&order=desc&with=children,month_cost`, least),
+  name: `/x-users?parent=&sort=${sort}&with=`,
+  read({ response, text }) {
+    const rows = JSON.parse(text) as readonly Readonly<Record<string, number>>[];
+    const figures = rows.map((row) => row[sort === "balance" ? "Balance" : "month_cost"] ?? Number.NaN);
+    for (const [i, { children }] of rows.entries()) {
+      if (children === undefined || !(i === 0 || figures[i]! <= figures[i - 1]!)) {
+        throw new WrongResult(`row ${i} by ${sort}: ${JSON.stringify(rows[i])} after ${figures[i - 1]}`);
+      }
+    }
+    return { rows: rows.length, total: Number(response.headers.get("x-total-count")) };
+  },
+});
+
 const lineList = (path: string, least: number, name: "lines" | "logs" | "accounts"): Listed => ({
   ...{ path, least },
   read: ({ text }) => {
@@ -121,19 +139,23 @@ const lineList = (path: string, least: number, name: "lines" | "logs" | "account
 /** The first, the middle and the last page of each list, for the Owner. The first page is asked once before. */
 async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, number>>> {
   const { filled } = stage;
+  const { id } = JSON.parse((await get(stage, "/dashboard/status")).text) as { id: AccountId };
   const lists = [
     accountList("/x-users", filled.children),
+    rankedList(id, "balance", filled.children),
+    rankedList(id, "month_cost", filled.children),
     accountList("/x-dna", filled.ids.length),
     lineList("/dashboard/ledger", filled.ledgerLines, "lines"),
     lineList("/dashboard/logs", filled.logLines, "logs"),
     lineList("/x-attention", 0, "accounts"),
   ];
   const pages: Record<string, number> = {};
-  for (const { path, least, read } of lists) {
-    const pageOf = (page: number) => get(stage, `${path}?page=${page}&size=${PAGE_SIZE}`);
+  for (const { path, name = path, least, read } of lists) {
+    const paged = `${path}${path.includes("?") ? "&" : "?"}`;
+    const pageOf = (page: number) => get(stage, `${paged}page=${page}&size=${PAGE_SIZE}`);
     const before = await pageOf(1);
     const { total } = read(before);
-    pages[`${path}, first time`] = before.ms;
+    pages[`${name}, first time`] = before.ms;
     const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
     const places = [["first", 1] as const, ["middle", Math.ceil(last / 2)] as const, ["last", last] as const];
     for (const [place, page] of places) {
@@ -147,7 +169,7 @@ async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, numbe
         }
         samples.push(answer.ms);
       }
-      pages[`${path}, ${place} page`] = median(samples);
+      pages[`${name}, ${place} page`] = median(samples);
     }
   }
   return pages;

@@ -216,6 +216,22 @@ test.each(ACT_CELLS)("$method $path/{id} by $who", async ({ method, path, who, e
   expect([answer.status, answer.body.error?.code]).toEqual([expected[0], expected[1]]);
 });
 
+/** Who may list the subaccounts of the account that a row of `pairs` names: its ancestors, and itself. */
+const LISTED: readonly Who[] = [...ABOVE, ...ITSELF, "suspended"];
+
+test.each(WHO)("GET /x-users?parent= by %s", async (who) => {
+  const { key, target } = pairs[who];
+  for (const more of ["", "&sort=balance&with=children"]) {
+    const answer = await bench.call(key, "GET", `/x-users?parent=${target}${more}`);
+    if (who === "disabled") expect([answer.status, answer.body.error.code]).toEqual([...DISABLED]);
+    else if (!LISTED.includes(who)) expect([answer.status, answer.body.error?.code]).toEqual([...GONE]);
+    else {
+      expect(answer.status).toBe(200);
+      expect(answer.body.every((one: Json) => one.ParentID === target)).toBe(true);
+    }
+  }
+});
+
 describe("POST /x-users", () => {
   test.each([
     ["root", 200, undefined],
