@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Account, asking, type Bench, fresh, MODEL, PRICING, startBench } from "../e2e/harness.ts";
+import { type PostOffice, startPostOffice } from "../mail/post-office.ts";
 import { userBody } from "./bodies.ts";
 
 const SECRETS_KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
@@ -17,23 +18,28 @@ const PROVIDER_SECRETS = [
   "opaque0123456789abcdef0123456789abcdef",
   "Zq7.tilde~and/slash+plus=0123456789",
 ];
+/** Of a mail server, which says it back when it refuses it. */
+const MAIL_PASS = `Mail-Pass_${fresh()}-0123456789`;
 /** How the echoing provider fails: status, and whether the error comes inside a stream. */
 const FAILURES = ["400", "401", "403", "404", "422", "429", "500", "200", "200-later"];
 
 let bench: Bench;
 let echo: ReturnType<typeof Bun.serve>;
+let office: PostOffice;
 /** Everything that left the service, but the answers that create accounts. */
 const seen: string[] = [];
 const apiKeys: string[] = [];
 
 beforeAll(async () => {
   bench = await startBench({ settings: { SECRETS_KEY, METRICS_TOKEN, LOG_LEVEL: "debug" } });
+  office = await startPostOffice({ login: { user: "mailer", pass: "another one" } });
   echo = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: echoing });
   await life();
 });
 afterAll(async () => {
   await bench.close();
   await echo.stop(true);
+  await office.shut();
 });
 
 /** Fails as the last message says, and tells the key that it got, in every place where an error has words. */
@@ -93,6 +99,12 @@ async function life(): Promise<void> {
       }
     }
   }
+  const mail = {
+    ...{ EMAIL_SMTP: "127.0.0.1", EMAIL_PORT: String(office.port), EMAIL_TLS: "false" },
+    ...{ EMAIL_AUTH: "mailer", EMAIL_PASS: MAIL_PASS, SERVICE_MAIL: "mail@life.example" },
+  };
+  await ask(owner.key, "PUT", "/x-config", mail);
+  await ask(owner.key, "POST", "/x-config/test-mail");
   const speaking = { Level: 8, Provider: `http://127.0.0.1:${echo.port}`, SecretKey: PROVIDER_SECRETS[0] };
   await ask(owner.key, "POST", "/x-keys", { ...speaking, Config: { api_style: "messages" } });
   await ask(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=8" });
@@ -123,6 +135,11 @@ async function life(): Promise<void> {
       "/x-keys",
       "/x-events",
       "/x-conf",
+      "/x-config",
+      "/x-prices?size=1000",
+      "/x-users?sort=balance&with=children,month_cost",
+      `/x-users?parent=${child.id}&sort=month_cost`,
+      "/dashboard/logs?from=2020-01-01&size=100",
       "/metrics",
       "/v1/models",
       "/v1/models/one",
@@ -200,12 +217,14 @@ const filesOf = (directory: string): { name: string; bytes: Buffer }[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
 
+const secrets = () => [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN, MAIL_PASS];
+
 describe("a secret never appears", () => {
   test("in an answer or a header, not sealed either", async () => {
     const told = seen.join("\n");
     const sealed = await boxes();
     expect(sealed).toHaveLength(PROVIDER_SECRETS.length + 2);
-    for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+    for (const secret of secrets().flatMap(formsOf)) {
       expect(told).not.toContain(secret);
     }
     for (const box of sealed) expect(told).not.toContain(box);
@@ -214,10 +233,12 @@ describe("a secret never appears", () => {
   test("in a log line", async () => {
     const logged = JSON.stringify(bench.log);
     expect(bench.log.some((line) => line.event === "attempt_failed")).toBe(true);
+    expect(office.logins).toContain("mailer");
+    expect(seen.some((text) => text.includes('"stage":"login","code":535'))).toBe(true);
     expect(seen.some((text) => text.startsWith('{"object":"explain"') && text.includes("invalid_key"))).toBe(
       true,
     );
-    for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+    for (const secret of secrets().flatMap(formsOf)) {
       expect(logged).not.toContain(secret);
     }
     for (const box of await boxes()) expect(logged).not.toContain(box);
@@ -227,7 +248,7 @@ describe("a secret never appears", () => {
     const files = filesOf(bench.directory);
     expect(files.map((file) => file.name)).toContain("bench.db");
     for (const { bytes } of files) {
-      for (const secret of [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOKEN].flatMap(formsOf)) {
+      for (const secret of secrets().flatMap(formsOf)) {
         expect(bytes.includes(secret)).toBe(false);
       }
       // What was asked and answered is nobody's business either.
