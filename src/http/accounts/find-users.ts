@@ -121,7 +121,8 @@ async function list(parts: UsersParts, accounts: Accounts, query: UsersQuery): P
   // Maps as they stand may be large, and a page has a thousand accounts.
   const shape = (document: DocumentBody) => shapeOf(parts, shownOf(document, clock.wall()));
   if (ranking.isNeeded && (place?.offset ?? 0) < total) {
-    const rows = await rankedRows(store, accounts, ranking, { month: monthOf(clock.wall()), ...place });
+    const of = { month: monthOf(clock.wall()), page: place && { ...place, total } };
+    const rows = await rankedRows(store, accounts, ranking, of);
     const beside = async ({ document, monthCost }: RankedRow) => ({
       ...(await shape(document)),
       ...besideRecord(ranking, { children: Number(document.children), monthCost }),

@@ -39,14 +39,31 @@ export interface RankedRow {
 /** Documents that are read together. */
 const DOCUMENTS = 250;
 
-/** Returns the accounts of a list, the documents read a few at a time. One that has left the table meanwhile is left out. */
+/** A page of a list of `total` accounts. */
+export interface RankedPage {
+  readonly offset: number;
+  readonly limit: number;
+  readonly total: number;
+}
+
+/**
+ * Returns the accounts of a page, or of all of a list for null, the documents read a few at a time. One that has left the table
+ * meanwhile is left out. `month` is `YYYY-MM`.
+ */
 export async function rankedRows(
   store: Store,
   accounts: Conditions<"accounts">,
   { by, descending }: Ranking,
-  place: { readonly month: string; readonly offset?: number; readonly limit?: number },
+  { month, page }: { readonly month: string; readonly page: RankedPage | null },
 ): Promise<AsyncIterable<RankedRow>> {
-  return documentsOf(store, await store.rankAccounts({ ...accounts, by, descending, ...place }));
+  const list = { ...accounts, by, descending, month };
+  if (page === null) return documentsOf(store, await store.rankAccounts(list));
+  const { offset, total } = page;
+  const limit = Math.min(page.limit, total - offset);
+  if (offset <= total / 2) return documentsOf(store, await store.rankAccounts({ ...list, offset, limit }));
+  // From the nearer end less has to be ordered.
+  const fromEnd = { ...list, descending: !descending, offset: total - offset - limit, limit };
+  return documentsOf(store, (await store.rankAccounts(fromEnd)).toReversed());
 }
 
 async function* documentsOf(store: Store, ranks: readonly AccountRank[]): AsyncGenerator<RankedRow> {
