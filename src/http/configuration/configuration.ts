@@ -100,7 +100,7 @@ export function configuration(parts: ConfigurationParts) {
       detail: TEST_MAIL,
     })
     .get("/x-prices", ({ call, query }) => listPrices(call, query), {
-      access: READS,
+      access: { ...READS, hasEtag: true },
       query: PricesQuerySchema,
       response: PricesSchema,
       detail: PRICES,
