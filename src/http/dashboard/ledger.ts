@@ -7,7 +7,7 @@ import { parseTags, type Tags } from "../../../actors/tags.ts";
 import type { Clock } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { lineCount, lineShape, typesShownAs } from "../../report/ledger-lines.ts";
-import { allLines, isOfTimes, type LedgerFilter, type LedgerPages } from "../../report/ledger-page.ts";
+import { allLines, type LedgerFilter, type LedgerPages } from "../../report/ledger-page.ts";
 import { ledgerTotals } from "../../report/ledger-totals.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
 import { type LineTotals, type Store, StoreBusyError } from "../../store/store.ts";
@@ -53,7 +53,9 @@ export async function ledgerOf(
     asked && query.format !== "csv" ? totalsOf(parts, id, filter, request.signal) : null,
     isUnfiltered ? lineCount(parts.store, id) : null,
   ]);
-  if (found === LATE) throw tooFar(filter);
+  if (found === LATE) {
+    throw new RefusedError({ code: "service_unavailable", message: TOO_FAR, retryAfterS: 1 });
+  }
   if (query.format === "csv") {
     return rawAnswer(LEDGER_CSV_HEAD + found.lines.map(ledgerCsvRow).join(""), ledgerDownloadHeaders(id));
   }
@@ -105,14 +107,7 @@ async function inTime<T>(
   }
 }
 
-const tooFar = (filter: LedgerFilter): RefusedError =>
-  new RefusedError({
-    code: "service_unavailable",
-    message: `This page was not found within ${FIND_MS / 1_000} seconds, because too many lines lie before it: ${
-      isOfTimes(filter) ? "ask again" : 'narrow the times by "from" and "to", or take "format=csv"'
-    }.`,
-    retryAfterS: 1,
-  });
+const TOO_FAR = `This page was not found within ${FIND_MS / 1_000} seconds, because too many lines lie before it: narrow the times by "from" and "to", or take "format=csv".`;
 
 /** Returns what a query selects. Throws `invalid_parameter`. */
 function filterOf({ type, model, api_key, tag, request, ...times }: LedgerQuery): LedgerFilter {
