@@ -1,6 +1,6 @@
 // Sums of usage, long lists of accounts and walks over ledger lines on threads of their own, so that the server's event
-// loop goes on while SQLite reads a year of a large tree. Two run at once, some wait, and the rest is refused. It decides
-// nothing about what is read: see usage-totals.ts, account-ranks.ts and line-walk.ts.
+// loop goes on while SQLite reads a year of a large tree. Two run at once, of them one walk, some wait, and the rest is
+// refused. It decides nothing about what is read: see usage-totals.ts, account-ranks.ts and line-walk.ts.
 //
 //   query -> waits for one of two threads -> summed there -> received part by part; the event loop turns
 //   between two parts
@@ -61,6 +61,8 @@ export type RowsPart =
   | { readonly of: "ranks"; readonly rows: readonly (readonly unknown[])[] };
 
 const QUERIES_MAX = 2;
+/** Walks are asked for by every account at any time: they leave the other thread to sums. */
+const WALKS_MAX = 1;
 const QUEUE_MAX = 64;
 
 /** Runs sums of usage and credit, lists of accounts and walks over lines on worker threads. */
@@ -76,6 +78,7 @@ export interface UsageWorkerPool
 /** Creates a pool over the database at `path`. No thread is started before the first query. */
 export function createUsageWorkerPool(path: string): UsageWorkerPool {
   const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
+  const walks = new Semaphore(WALKS_MAX, QUEUE_MAX);
   const idle: Worker[] = [];
 
   /** Sends a request to a thread and receives its answer part by part; the event loop turns after each. */
@@ -106,11 +109,17 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     return rows;
   }
 
-  const steps = (
+  /** Runs a walk and receives its steps. */
+  function steps(
     request: UsageWorkerRequest,
     onStep: (step: LineWalkStep) => void,
     signal: AbortSignal | undefined,
-  ): Promise<void> => receive(request, (part) => void (part.of === "lines" && onStep(part.step)), signal);
+  ): Promise<void> {
+    const onPart = (part: RowsPart) => void (part.of === "lines" && onStep(part.step));
+    const query = () => runQuery(queries, () => receive(request, onPart, signal), signal);
+    return runQuery(walks, query, signal);
+  }
+
   async function money(): Promise<MoneyTotals> {
     let totals: MoneyTotals | null = null;
     await receive({ path, money: true }, (part) => {
@@ -156,7 +165,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       checkLineWalk(filter, walk);
       const lines: FoundLine[] = [];
       const onStep = (step: LineWalkStep) => void lines.push(...step.lines);
-      await runQuery(queries, () => steps({ path, lines: filter, walk }, onStep, signal), signal);
+      await steps({ path, lines: filter, walk }, onStep, signal);
       return pageOfWalk(lines, walk);
     },
     async lineTotals(filter, signal) {
@@ -166,12 +175,12 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
         count += step.count;
         amount += amountOf(step);
       };
-      await runQuery(queries, () => steps({ path, linesToCount: filter }, onStep, signal), signal);
+      await steps({ path, linesToCount: filter }, onStep, signal);
       return { count, amount };
     },
     moneyTotals: () => runQuery(queries, money),
     async stop() {
-      await queries.close();
+      await Promise.all([walks.close(), queries.close()]);
       for (const worker of idle.splice(0)) {
         await ask(worker, { close: true });
         worker.terminate();

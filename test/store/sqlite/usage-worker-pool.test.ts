@@ -136,6 +136,20 @@ test("two run, 64 wait, one more is refused; all who waited are answered", async
   await store.close();
 });
 
+test("one walk over lines runs, 64 wait, one more is refused, and sums are served beside them", async () => {
+  const store = await openStore(`sqlite:${path}`, { clock });
+  await store.save([save("account/7", 1, [usage(7, 1)])]);
+  const walks = Array.from({ length: 65 }, () => store.lineTotals({ actor: "account/7" }));
+  await expect(store.lineTotals({ actor: "account/7" })).rejects.toThrow(StoreBusyError);
+  const walk = { after: null, skip: 0, limit: 1 };
+  await expect(store.walkLines({ actor: "account/7" }, walk)).rejects.toThrow(StoreBusyError);
+  expect(await store.usageTotals(ALL)).toHaveLength(1);
+  expect((await Promise.all(walks)).filter(({ count }) => count === 0)).toHaveLength(65);
+  expect(await store.walkLines({ actor: "account/7" }, walk)).toEqual({ lines: [], next: null });
+  await store.close();
+  await expect(store.lineTotals({ actor: "account/7" })).rejects.toThrow("closed");
+});
+
 test("one that is aborted while it runs is answered at once, and the next one is served", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   fill(3_000);
