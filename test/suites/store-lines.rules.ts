@@ -239,6 +239,12 @@ export function lineRules(store: () => Store): void {
       await expect(store().walkLines(filter as LineFilter, walk)).rejects.toThrow();
     });
 
+    test("have none behind more lines than any ledger has", async () => {
+      await keep(COMMITS);
+      const walk = { after: null, skip: 1_000_000_000_000_000, limit: 1_000 };
+      expect(await store().walkLines({ actor: ACTOR }, walk)).toEqual({ lines: [], next: null });
+    });
+
     test("refuse to leave out a part of a line", async () => {
       const walk = { after: null, skip: 0.5, limit: 1 };
       await expect(store().walkLines({ actor: ACTOR }, walk)).rejects.toThrow();

@@ -24,6 +24,8 @@ const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 /** Lines that are read with their events at once, which takes a few milliseconds. */
 const PART_LINES = 100;
+/** No ledger has so many lines, and servers take no larger number. */
+const SKIP_MAX = 2 ** 31 - 1;
 /** Milliseconds that a walk may take on a server: longer than anybody waits for it. Then its signal ends it. */
 const WALK_MS = 6_000;
 
@@ -47,7 +49,7 @@ export function mongoLines(connection: MongoConnection): MongoLines {
       return walked
         .find(lineConditions(filter, after), { maxTimeMS: WALK_MS })
         .sort({ _id: -1 })
-        .skip(skip)
+        .skip(Math.min(skip, SKIP_MAX))
         .limit(limit)
         .project({ seq: 1 })
         .toArray();
