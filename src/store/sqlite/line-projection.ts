@@ -24,7 +24,7 @@ import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { keyCostWriter } from "./key-costs.ts";
 import { MoneyBatch } from "./money-projection.ts";
-import { type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
+import { partsWeight, type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
 
 /**
  * Lines of a batch, about. The lines of an actor are stored side by side: the more of them there are in a
@@ -33,6 +33,8 @@ import { type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts
 const BATCH_LINES = 2_048;
 /** Commits, and lines, of one step, which the commits behind it wait for. */
 const STEP_MAX = 512;
+/** What the lines of one step weigh with the parts of their charges, see `partsWeight`. */
+const WEIGHT_MAX = 768;
 /** Milliseconds between a commit and its batch: what comes meanwhile shares the pages that it writes. */
 const BATCH_MS = 1_000;
 /** Milliseconds between two steps, which leave most of the thread to the commits. */
@@ -127,7 +129,7 @@ class LineBatches {
   step(): boolean {
     if (!this.#isRead) {
       this.#read();
-      if (!this.#isRead || this.#lines.length > STEP_MAX) return true;
+      if (!this.#isRead || stepLines(this.#lines) < this.#lines.length) return true;
     }
     if (this.#last !== null) {
       this.#store(this.#last);
@@ -171,7 +173,7 @@ class LineBatches {
   /** Stores the next lines and sums of the batch, and with the last of them the place of its last commit. */
   #store(last: number): void {
     const { insert, move } = this.#statements;
-    const some = this.#lines.slice(0, STEP_MAX);
+    const some = this.#lines.slice(0, stepLines(this.#lines));
     const isLastOfLines = some.length === this.#lines.length;
     const accounts = isLastOfLines ? this.#money.next() : [];
     const isLast = isLastOfLines && accounts.length === this.#money.size;
@@ -232,6 +234,20 @@ function stepSize(lines: readonly number[]): number {
     size++;
   }
   return size;
+}
+
+/**
+ * How many of the next lines one step stores: STEP_MAX, and fewer where their charges have many parts. A charge of a
+ * further account has parts of its own, and the first lines of a step are always stored.
+ */
+function stepLines(lines: readonly BatchLine[]): number {
+  let weight = 0;
+  for (let i = 0; i < lines.length; i++) {
+    const { row, charge } = lines[i]!;
+    if (i >= STEP_MAX || weight >= WEIGHT_MAX) return i;
+    weight += charge === null ? 1 : partsWeight(charge, i > 0 && lines[i - 1]!.row.actor === row.actor);
+  }
+  return lines.length;
 }
 
 /** The columns of a row, in the order of the table. */

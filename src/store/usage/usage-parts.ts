@@ -55,6 +55,8 @@ const PARTS_MAX: Readonly<Record<PartKind, number>> = {
 /** The parts of one account and period that are stored already. */
 export interface StoredParts {
   has(kind: PartKind, name: string, value: string): boolean;
+  /** Whether any part of a tag of this name is there. */
+  hasTag(name: string): boolean;
   /** How many parts of a kind are kept apart. */
   count(kind: PartKind): number;
 }
@@ -62,6 +64,7 @@ export interface StoredParts {
 /** Parts of one account and period in memory. */
 export class PartsTable implements StoredParts {
   readonly #parts = new Map<string, PeriodPart>();
+  readonly #tags = new Set<string>();
   readonly #counts = { [PART_KINDS.model]: 0, [PART_KINDS.apiKey]: 0, [PART_KINDS.tag]: 0 };
 
   constructor(parts: Iterable<PeriodPart> = []) {
@@ -70,6 +73,10 @@ export class PartsTable implements StoredParts {
 
   has(kind: PartKind, name: string, value: string): boolean {
     return this.#parts.has(keyOf(kind, name, value));
+  }
+
+  hasTag(name: string): boolean {
+    return this.#tags.has(name);
   }
 
   count(kind: PartKind): number {
@@ -82,6 +89,7 @@ export class PartsTable implements StoredParts {
       const key = keyOf(part.kind, part.name, part.value);
       const known = this.#parts.get(key);
       this.#parts.set(key, known === undefined ? part : joined(known, part));
+      if (part.kind === PART_KINDS.tag) this.#tags.add(part.name);
       if (known === undefined && part.value !== OTHER) this.#counts[part.kind]++;
     }
   }
@@ -108,6 +116,8 @@ interface OpenPart extends PeriodPart {
 export class PartsFold {
   readonly #stored: StoredParts;
   readonly #added = new Map<string, OpenPart>();
+  /** The names of tags among what is added. */
+  readonly #tags = new Set<string>();
   /** How many parts of each kind there are; null before the first new one. */
   readonly #counts: Record<PartKind, number | null> = {
     [PART_KINDS.model]: null,
@@ -152,14 +162,13 @@ export class PartsFold {
     const count = this.#counts[kind] ?? this.#stored.count(kind);
     if (count >= PARTS_MAX[kind]) return null;
     this.#counts[kind] = count + 1;
-    // From now on what else has this name is found as the rest of this name.
-    if (kind === PART_KINDS.tag) this.#open(kind, name, OTHER);
     return this.#open(kind, name, value);
   }
 
   /** The part of the values of a tag that are not kept apart; null when no value of this name is. */
   #otherOf(name: string): OpenPart | null {
-    return this.#find(PART_KINDS.tag, name, OTHER);
+    const isKnown = this.#tags.has(name) || this.#stored.hasTag(name);
+    return isKnown ? this.#open(PART_KINDS.tag, name, OTHER) : null;
   }
 
   #find(kind: PartKind, name: string, value: string): OpenPart | null {
@@ -173,6 +182,7 @@ export class PartsFold {
     if (known !== undefined) return known;
     const part: OpenPart = { kind, name, value, label: null, sums: [0, 0, 0, 0, 0, 0, 0] };
     this.#added.set(key, part);
+    if (kind === PART_KINDS.tag) this.#tags.add(name);
     return part;
   }
 

@@ -143,6 +143,63 @@ describe("a projection", () => {
     expect([count(), clock.waiting]).toEqual([3, 0]);
   });
 
+  /** Commits of one charge each, by accounts in turn, with as many tags. */
+  const charged = (count: number, accounts: number, tags: number, at = 1_000): readonly Commit[] =>
+    Array.from({ length: count }, (_, i) => {
+      const [actor, seq] = [`account/${i % accounts}`, Math.floor(i / accounts) + 1];
+      const named = Array.from({ length: tags }, (_, n) => [`n${n}`, `v${i % 7}`]);
+      const e = { type: "charge", id: `${i}`, model: "m", cost: 5, tags: Object.fromEntries(named) };
+      return commit(actor, seq, { at: at + i, linesTo: seq, events: [{ at: at + i, line: true, e }] });
+    });
+  const sumOf = (where: string): unknown =>
+    connection.db.query(`SELECT sum(requests), sum(cost) FROM usageParts WHERE ${where}`).values()[0];
+
+  test("adds a charge to its parts once, with its line, also in a batch that is made again", async () => {
+    append(charged(900, 3, 2));
+    projection.wake();
+    const before = await steps(4);
+    expect(before.at(-1)).toBeGreaterThan(0);
+    expect(before.at(-1)).toBeLessThan(900);
+    expect(sumOf("kind = 0")).toEqual([before.at(-1), 5 * Number(before.at(-1))]);
+    projection.stop();
+    const next = new LineProjection({ connection, clock, onError: (error) => errors.push(error) });
+    next.wake();
+    await clock.advance(60_000);
+    expect([count(), place(), clock.waiting, errors]).toEqual([900, 900, 0, []]);
+    expect(sumOf("kind = 0")).toEqual([900, 4_500]);
+    for (const where of ["name = 'n0' AND period LIKE 'D%'", "name = 'n1' AND period LIKE 'H%'"]) {
+      expect(sumOf(where)).toEqual([900, 4_500]);
+    }
+    expect(sumOf("value = 'v3' AND name = 'n0' AND period LIKE 'D%'")).toEqual([129, 645]);
+  });
+
+  test("stores fewer lines at a time where their charges have many parts", async () => {
+    append(charged(500, 500, 8));
+    projection.wake();
+    const counts = (await steps(12)).map(Number);
+    const stored = counts.map((one, i) => one - (counts[i - 1] ?? 0)).filter((one) => one > 0);
+    expect(Math.max(...stored)).toBeLessThan(50);
+  });
+
+  test("removes the hours of 50 hours ago, a few rows at a time", async () => {
+    append(charged(600, 600, 1));
+    projection.wake();
+    await clock.advance(60_000);
+    const hours = () =>
+      connection.db.query("SELECT count(*) FROM usageParts WHERE period >= 'H'").values()[0]![0];
+    expect(hours()).toBe(1_200);
+    append([
+      commit("account/0", 2, {
+        at: 200_000_000,
+        events: [{ at: 200_000_000, line: true, e: { type: "charge", model: "m" } }],
+      }),
+    ]);
+    projection.wake();
+    await clock.advance(60_000);
+    expect([hours(), clock.waiting, errors]).toEqual([1, 0, []]);
+    expect(sumOf("period LIKE 'D%'")).toEqual([600, 3_000]);
+  });
+
   test("waits while another program holds the lock, which is no failure", async () => {
     append(commits("account/1", 1));
     const other = new Database(path);
