@@ -147,8 +147,12 @@ async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, numbe
     accountList("/x-dna", filled.ids.length),
     lineList("/dashboard/ledger", filled.ledgerLines, "lines"),
     lineList("/dashboard/logs", filled.logLines, "logs"),
-    lineList("/x-attention", 0, "accounts"),
+    lineList("/x-attention", filled.ids.length, "accounts"),
   ];
+  // Each account was given less, so that each is a row of `/x-attention`.
+  const body = JSON.stringify({ USER_MIN_BALANCE: 1_000 });
+  const headers = { authorization: `Bearer ${stage.ownerKey}`, "content-type": "application/json" };
+  await fetch(`${stage.service.url}/x-config`, { method: "PUT", headers, body });
   const pages: Record<string, number> = {};
   for (const { path, name = path, least, read } of lists) {
     const paged = `${path}${path.includes("?") ? "&" : "?"}`;

@@ -4,7 +4,7 @@
 //
 // Why rows per account, and not sums by line type: an account changes its tree when it is moved, and only a
 // fold in the order of its own ledger knows where it was at each line. A row belongs to one seq, so that it
-// may be written by any node, late or twice; and 100,000 short rows are added up in a fraction of a second,
+// may be written by any node, late or twice; and 100,000 short rows are added up in a second or two,
 // however many lines there are.
 // Why transfers stay in the rows until they are settled: what has left one account and not reached the other
 // is in no balance. Whether the other has it is looked up by the transfer's dedup id, in the same cut.

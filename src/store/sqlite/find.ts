@@ -9,6 +9,7 @@ import type { SqliteConnection } from "./connection.ts";
 import { CHUNK_ROWS, CountedLists, type CountedTable, type ListChange } from "./counted-lists.ts";
 import {
   countQuery,
+  countUpToManyQuery,
   type Dense,
   fewQuery,
   findQuery,
@@ -19,17 +20,23 @@ import {
   type Query,
   stepQuery,
 } from "./query-builder.ts";
+import type { ReadApart } from "./usage-worker-pool.ts";
 
 /** Reads of lists on one connection. */
 export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   readonly #recent: SqliteConnection["recent"];
   readonly #lists: CountedLists;
   readonly #version: () => unknown;
+  readonly #apart: ReadApart;
   #seen: unknown;
 
-  /** `version` returns another value when something was written that `changed` is not told of. */
-  constructor(connection: SqliteConnection, version: () => unknown = () => 0) {
+  /**
+   * `version` returns another value when something was written that `changed` is not told of; `apart` reads what walks
+   * far.
+   */
+  constructor(connection: SqliteConnection, version: () => unknown = () => 0, apart?: ReadApart) {
     this.#recent = connection.recent;
+    this.#apart = apart ?? (async ({ sql, params }) => connection.recent(sql).all(...params));
     this.#lists = new CountedLists(connection);
     this.#version = version;
     this.#seen = version();
@@ -44,6 +51,10 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   async find<T extends Table>(find: Find<T>): Promise<readonly DocumentBody[]> {
     const { offset = 0, order, table, anyOf = [] } = find;
     const counted = countedConditions(find);
+    if (hasOwnList(find) && isLong(offset)) {
+      const rows = await this.#apart(findQuery(find, this.#dense));
+      return rows.map((row) => parseBody(find.table, row));
+    }
     // With several groups, one may have to be walked from end to end to find that it adds nothing.
     const isNear = offset <= CHUNK_ROWS && anyOf.length < 2;
     if (isNear || counted === null || order !== LIST_ORDERS[counted.table]) return this.#page(find);
@@ -65,7 +76,7 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
 
   async count<T extends Table>(conditions: Conditions<T>): Promise<number> {
     const counted = countedConditions(conditions);
-    if (counted === null) return this.#count(countQuery(conditions, [], this.#dense));
+    if (counted === null) return this.#countAll(conditions);
     return this.#fewIn(counted) ?? this.#lists.count(counted);
   }
 
@@ -76,6 +87,15 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
         .all(...params)
         .map((row) => parseCursorRow(walk.table, "value", row));
     });
+
+  /** Counts a list that is not counted in parts; one that is long on another thread. */
+  async #countAll<T extends Table>(conditions: Conditions<T>): Promise<number> {
+    if (!hasOwnList(conditions)) return this.#count(countQuery(conditions));
+    const few = this.#count(countUpToManyQuery(conditions, this.#dense));
+    if (!isLong(few)) return few;
+    const [row] = await this.#apart(countQuery(conditions, [], this.#dense));
+    return new StoredRow("a count", row).integer("count");
+  }
 
   #page<T extends Table>(find: Find<T>, place: readonly Query[] = []): DocumentBody[] {
     const { sql, params } = findQuery(find, this.#dense, place);
@@ -105,11 +125,15 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   };
 }
 
+/** Whether an index of their own gives the lists of these conditions. */
+const hasOwnList = <T extends Table>({ where, anyOf = [] }: Conditions<T>): boolean =>
+  [where, ...anyOf].flat().some(hasOwnIndex);
+
 /** The conditions, if such lists of their table are counted: not those that an index of their own gives. */
 function countedConditions<T extends Table>(conditions: Conditions<T>): Conditions<CountedTable> | null {
-  const groups = [conditions.where, ...(conditions.anyOf ?? [])];
-  const isCounted = Object.hasOwn(LIST_ORDERS, conditions.table) && !groups.flat().some(hasOwnIndex);
-  return isCounted ? (conditions as unknown as Conditions<CountedTable>) : null;
+  return Object.hasOwn(LIST_ORDERS, conditions.table) && !hasOwnList(conditions)
+    ? (conditions as unknown as Conditions<CountedTable>)
+    : null;
 }
 
 /**

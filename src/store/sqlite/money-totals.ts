@@ -1,7 +1,7 @@
 // Adds up the sums of credit of all accounts. It reads in one transaction, which is a consistent cut: the rows
 // of the projection, and the commits behind its place, which are added to the rows of their accounts. Whether
-// a pending transfer was received is in the table of dedup ids of the same moment. It reads for a fraction of
-// a second at 100,000 accounts, so the server runs it on a thread of its own (usage-worker-pool.ts).
+// a pending transfer was received is in the table of dedup ids of the same moment. It reads for a second or two
+// at 100,000 accounts, so the server runs it on a thread of its own (usage-worker-pool.ts).
 
 import {
   type MoneyChanges,

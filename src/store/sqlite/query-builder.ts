@@ -82,7 +82,13 @@ export function fewQuery<T extends Table>(conditions: Conditions<T>, dense: Dens
   const { table } = conditions;
   const isShort = (where: Where<T>) => leads(where) || (where.is === "starts" && !dense(table, where));
   if (!checkedGroups(conditions).every((group) => group.some(isShort))) return null;
-  const branches = disjoint(conditions);
+  return countUpToManyQuery(conditions, () => false);
+}
+
+/** The query that counts the documents that meet the conditions, up to MANY in each group. */
+export function countUpToManyQuery<T extends Table>(conditions: Conditions<T>, dense: Dense): Query {
+  const { table } = conditions;
+  const branches = disjoint(conditions, undefined, dense);
   const counts = branches.map(
     ({ sql }) => `(SELECT count(*) FROM (SELECT 1 FROM ${table}${sql} LIMIT ${MANY}))`,
   );

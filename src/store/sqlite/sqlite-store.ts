@@ -120,7 +120,7 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     throw error;
   }
   const sums = createUsageWorkerPool(path);
-  const lists = new SqliteLists(connection, anyWrite(connection));
+  const lists = new SqliteLists(connection, anyWrite(connection), sums.readRows);
   return {
     ...readsOf(connection, clock, lists),
     ...ranksOf(connection, lists, sums),
@@ -168,7 +168,8 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
 async function openServed(path: string, { clock, onError = () => {} }: SqliteOptions): Promise<Store> {
   const first = await untilFree(clock, OPEN_MS, () => current(connectSqlite(path, { busyMs: 0 })));
   const reading = connectSqlite(path, { readOnly: true, busyMs: 0, cacheKb: READ_CACHE_KB });
-  const lists = new SqliteLists(reading);
+  const sums = createUsageWorkerPool(path);
+  const lists = new SqliteLists(reading, undefined, sums.readRows);
   const queue = new WriteQueue({ clock, onError, onApplied: listChanges(lists) });
   const onReply = (reply: WriterReply) => queue.receive(reply);
   const onLost = (why: string) => {
@@ -182,7 +183,6 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
     })
     .finally(() => first.close());
   queue.setWriter(thread);
-  const sums = createUsageWorkerPool(path);
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
     await Promise.all([queue.finish(), sums.stop()]);

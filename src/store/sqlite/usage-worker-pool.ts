@@ -30,6 +30,7 @@ import { checkReport, UsageReportBuilder, type UsageReportPart } from "../usage/
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
 import { parseRank } from "./account-ranks.ts";
 import { amountOf, type LineWalkStep } from "./line-walk.ts";
+import type { Query } from "./query-builder.ts";
 
 /**
  * A message to a thread: a query, a request for the next part of its rows, or a request to close the database
@@ -42,6 +43,7 @@ export type UsageWorkerRequest =
   | { readonly path: string; readonly linesToCount: LineFilter }
   | { readonly path: string; readonly money: true }
   | { readonly path: string; readonly ranks: RankQuery }
+  | { readonly path: string; readonly read: Query }
   | { readonly next: true }
   | { readonly close: true };
 
@@ -57,6 +59,7 @@ export type RowsPart =
   | UsageReportPart
   | { readonly of: "lines"; readonly step: LineWalkStep }
   | { readonly of: "money"; readonly totals: MoneyTotals }
+  | { readonly of: "rows"; readonly rows: readonly unknown[] }
   | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] }
   | { readonly of: "ranks"; readonly rows: readonly (readonly unknown[])[] };
 
@@ -65,12 +68,17 @@ const QUERIES_MAX = 2;
 const WALKS_MAX = 1;
 const QUEUE_MAX = 64;
 
+/** Reads the rows of a query on another thread, or on this one where no other can see the database. */
+export type ReadApart = (query: Query) => Promise<readonly unknown[]>;
+
 /** Runs sums of usage and credit, lists of accounts and walks over lines on worker threads. */
 export interface UsageWorkerPool
   extends Pick<
     Store,
     "usageTotals" | "usageReport" | "rankAccounts" | "walkLines" | "lineTotals" | "moneyTotals"
   > {
+  /** The rows of a read that walks a long index. */
+  readonly readRows: ReadApart;
   /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
@@ -118,6 +126,14 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     const onPart = (part: RowsPart) => void (part.of === "lines" && onStep(part.step));
     const query = () => runQuery(queries, () => receive(request, onPart, signal), signal);
     return runQuery(walks, query, signal);
+  }
+
+  async function rowsOf(query: Query): Promise<readonly unknown[]> {
+    const rows: unknown[] = [];
+    await receive({ path, read: query }, (part) => {
+      if (part.of === "rows") rows.push(...part.rows);
+    });
+    return rows;
   }
 
   async function money(): Promise<MoneyTotals> {
@@ -179,6 +195,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       return { count, amount };
     },
     moneyTotals: () => runQuery(queries, money),
+    readRows: (query) => runQuery(queries, () => rowsOf(query)),
     async stop() {
       await Promise.all([walks.close(), queries.close()]);
       for (const worker of idle.splice(0)) {

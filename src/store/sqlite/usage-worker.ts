@@ -8,6 +8,7 @@ import { sqliteRanks } from "./account-ranks.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { type LineWalkStep, type LineWalks, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteMoney } from "./money-totals.ts";
+import type { Query } from "./query-builder.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
 import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-worker-pool.ts";
@@ -65,8 +66,13 @@ function partsOf(reader: Reader, request: Exclude<UsageWorkerRequest, { next: tr
   if ("ranks" in request) return rowParts("ranks", reader.ranks(request.ranks));
   if ("report" in request) return reader.report(request.report)[Symbol.iterator]();
   if ("walk" in request) return lineParts(reader.walks.walk(request.lines, request.walk));
+  if ("read" in request) return storedParts(reader, request.read);
   if ("money" in request) return moneyParts(reader);
   return lineParts(reader.walks.totals(request.linesToCount));
+}
+
+function* storedParts({ connection }: Reader, { sql, params }: Query): Generator<RowsPart> {
+  yield { of: "rows", rows: connection.recent(sql).all(...params) };
 }
 
 function* moneyParts({ money }: Reader): Generator<RowsPart> {
