@@ -34,6 +34,12 @@ export interface RequestContext {
   readonly call: GatewayCall;
   readonly endpoint: GatewayEndpoint;
   readonly lifetime: RequestLifetime;
+  /** The caller that the API key names; null before it is known. */
+  readonly identifiedAs: Caller | null;
+  /** The model it was routed to, else the one asked for; null before the body is read. */
+  readonly modelSoFar: string | null;
+  /** Its end was reported to the history of requests. */
+  isReported: boolean;
 }
 
 /**
@@ -146,6 +152,8 @@ export class RunningRequest implements AnsweredContext {
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
   requestedTags: Tags = NO_TAGS;
   attempts: readonly AttemptRow[] = [];
+  identifiedAs: Caller | null = null;
+  isReported = false;
   private holdDuty: HoldDuty = "none";
   private filledAdmission: Admission | null = null;
   private filledAnswer: AttemptAnswer | null = null;
@@ -164,6 +172,10 @@ export class RunningRequest implements AnsweredContext {
 
   ip(): string {
     return this.call.ip();
+  }
+
+  get modelSoFar(): string | null {
+    return this.filledAdmission?.route.model ?? this.request?.model ?? null;
   }
 
   /** Fills the fields of parsing. Throws when they are filled. */

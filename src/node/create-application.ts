@@ -41,12 +41,12 @@ export interface ApplicationParts extends Core {
 export function applicationParts(given: ApplicationParts): AppParts {
   const { settings, system, store, clock, random, log, placement, localReason } = given;
   const { parts: gateway, guard, vault } = given.gateway;
-  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies } = gateway;
+  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies, requestHistory } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ configs, failedRequests, largeBodies },
+    ...{ configs, failedRequests, requestHistory, largeBodies },
     ...{
       maxBodyBytes,
       trustProxy,

@@ -17,6 +17,8 @@ import { createRootAccount } from "../admin/create-root.ts";
 import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
+import { observeRequests } from "../gateway/request-history/request-history.ts";
 import { createApp } from "../http/app.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { createSystem } from "../runtime/system.ts";
@@ -86,10 +88,12 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   const figures = createGauges();
   const queries = createNodeQueries();
   const age = watermarkAge(clock);
+  const recentRequests = new RecentRequests();
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
     answerQuery: queries.answer,
+    observer: observeRequests(recentRequests, clock),
     saved(watermark) {
       age.saved(watermark);
       infrastructure.advance(watermark);
@@ -101,14 +105,16 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   });
 
   const core = { settings, system, store, clock, random, log, secretsKey: seal };
-  const gateway = await createNodeGateway(core);
+  const gateway = await createNodeGateway({ ...core, recentRequests, queries });
   closing.defer(gateway.finish);
-  const { settlement, chooser } = gateway.parts;
+  const { settlement, chooser, requestHistory } = gateway.parts;
   const readActivity = keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall()));
   queries.register(KEY_ACTIVITY, readActivity);
   figures.register("lateCharges", () => settlement.lateCharges());
   figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
   figures.register("keysInFlight", chooser.allInFlight);
+  figures.register("requestReportsSkipped", requestHistory.skippedCount);
+  figures.register("requestReportsLost", requestHistory.lostCount);
   figures.register("watermarkAgeMs", age.ms);
   figures.register("tableVersion", infrastructure.tableVersion);
   const localReason = createReadinessCheck({

@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
 import type { ActorProtocol, ActorRef, AnyBehavior, Kind } from "./actor.ts";
+import type { ActorObserver } from "./actor-observer.ts";
 import type { AskOptions } from "./cluster/retry-client.ts";
 import type { RuntimeLimits } from "./limits.ts";
 import type { Placement } from "./placement/placement.ts";
@@ -48,6 +49,8 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
    * this is true.
    */
   owns(actor: ActorRef): boolean;
+  /** Returns the other node that owns an actor; null when this node does, or when nobody is known to. */
+  otherOwnerOf(actor: ActorRef): string | null;
   /**
    * Reports actors of which local copies may be stale, because their shard moved or publications may have
    * been missed. It is called after the fact, synchronously. Returns a function that unsubscribes.
@@ -80,6 +83,11 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
     input: unknown,
     ms: number,
   ): Promise<readonly { readonly node: string; readonly answer: unknown }[]>;
+  /**
+   * Asks one other node, once. Throws when it does not answer within `ms`, or does not know the query; it may have
+   * answered then or not.
+   */
+  queryNode(node: string, name: string, input: unknown, ms: number): Promise<unknown>;
   /**
    * Gives all shards to other nodes while this one keeps serving (SIGTERM). Returns false when some are left
    * after `ms`. A single process returns true at once.
@@ -126,4 +134,6 @@ export interface SystemParts {
   readonly answerQuery?: (name: string, input: unknown) => unknown;
   /** Called regularly: commits older than this wall-clock ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
+  /** What is kept beside the actors of this node; it learns of their commits and shards. */
+  readonly observer?: ActorObserver;
 }

@@ -15,6 +15,8 @@ const PAGED = [
   ["/dashboard/ledger?", "lines"],
   ["/x-ledger?user=$child&", "lines"],
   ["/dashboard/logs?", "logs"],
+  ["/dashboard/requests?", "requests"],
+  ["/x-requests?user=$child&", "requests"],
 ] as const;
 
 test.each(PAGED)("%s", async (path, field) => {

@@ -12,7 +12,7 @@ import { type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ExplainParts, explained } from "./explain.ts";
-import { infoShape, liveShape, shortStatusShape, statusShape } from "./info.ts";
+import { infoShape, liveOf, shortStatusShape, statusShape } from "./info.ts";
 import { ledgerOf } from "./ledger.ts";
 import {
   DescendantLedgerQuerySchema,
@@ -24,6 +24,7 @@ import { logsOf } from "./logs.ts";
 import { pricedModels } from "./models.ts";
 import {
   DescendantExplainQuerySchema,
+  DescendantQuerySchema,
   ExplainQuerySchema,
   ExplainSchema,
   InfoSchema,
@@ -81,10 +82,24 @@ export const dashboard = (parts: DashboardParts) => {
       async ({ call: { caller } }) => infoShape(caller, await parts.configs.maps(caller.profile)),
       info("getUserInfo"),
     )
+    .get("/dashboard/live", ({ call: { caller } }) => liveOf(parts, caller, caller.keyHash), {
+      access: TAGGED,
+      query: NoQuerySchema,
+      response: LiveSchema,
+      detail: LIVE_DETAIL,
+    })
     .get(
-      "/dashboard/live",
-      async ({ call: { caller } }) => liveShape(caller, await parts.configs.maps(caller.profile)),
-      { access: TAGGED, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
+      "/x-info",
+      async ({ call: { caller }, query }) => {
+        const of = await descendant(parts, caller, query.user);
+        return liveOf(parts, of, of.profile.keyHash);
+      },
+      {
+        access: TAGGED,
+        query: DescendantQuerySchema,
+        response: LiveSchema,
+        detail: DESCENDANT_LIVE_DETAIL,
+      },
     )
     .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {
       access: READS,
@@ -118,17 +133,14 @@ export const dashboard = (parts: DashboardParts) => {
     )
     .get(
       "/dashboard/explain",
-      ({ call: { caller, clientIp }, query }) =>
-        explained(parts, { of: caller, ip: clientIp, showsKeys: caller.isOwner, query }),
+      ({ call: { caller }, query }) => explained(parts, { of: caller, showsKeys: caller.isOwner, query }),
       { access: TAGGED, query: ExplainQuerySchema, response: ExplainSchema, detail: EXPLAIN_DETAIL },
     )
     .get(
       "/x-explain",
       async ({ call: { caller }, query }) => {
         const of = await descendant(parts, caller, query.user);
-        // The address of its requests is not known here: any address that it may have will do.
-        const ip = () => of.profile.allowIps[0]?.split("/")[0] ?? "";
-        return explained(parts, { of, ip, showsKeys: caller.isOwner, query });
+        return explained(parts, { of, showsKeys: caller.isOwner, query });
       },
       {
         access: TAGGED,
@@ -209,10 +221,23 @@ const MODELS_DETAIL = operation({
   },
 });
 
+const LIVE_ABOUT =
+  "`windows` has each limit that is set, of the account and of its models, with what counts against it now, requests under way " +
+  "included. `blocked` is what any request would be refused with now, whatever its model and path.";
+
 const LIVE_DETAIL = operation({
   operationId: "getLiveUsage",
   tag: "Dashboard",
-  summary: "Get the account with its use by model, for polling",
+  summary: "Get the account with its use by model and its limits, for polling",
+  description: LIVE_ABOUT,
+});
+
+const DESCENDANT_LIVE_DETAIL = operation({
+  operationId: "getDescendantLiveUsage",
+  tag: "Accounts",
+  summary: "Get a descendant with its use by model and its limits, for polling",
+  description: LIVE_ABOUT,
+  errors: ["ambiguous_identifier", "user_not_found"],
 });
 
 const LEDGER_DESCRIPTION =
@@ -261,7 +286,7 @@ const EXPLAIN_DETAIL = operation({
   operationId: "explainRequest",
   tag: "Dashboard",
   summary: "Explain where a request would go, or where one went",
-  errors: ["missing_parameter", "not_found"],
+  errors: ["missing_parameter", "not_found", "key_not_found"],
 });
 
 const DESCENDANT_LEDGER_DETAIL = operation({
@@ -277,5 +302,5 @@ const DESCENDANT_EXPLAIN_DETAIL = operation({
   operationId: "explainDescendantRequest",
   tag: "Accounts",
   summary: "Explain where a descendant's request would go, or where one went",
-  errors: ["missing_parameter", "ambiguous_identifier", "user_not_found", "not_found"],
+  errors: ["missing_parameter", "ambiguous_identifier", "user_not_found", "not_found", "key_not_found"],
 });

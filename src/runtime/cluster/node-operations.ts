@@ -33,6 +33,8 @@ export interface NodeOperations {
     input: unknown,
     ms: number,
   ): Promise<readonly { readonly node: string; readonly answer: unknown }[]>;
+  queryNode(node: string, name: string, input: unknown, ms: number): Promise<unknown>;
+  otherOwnerOf(actor: ActorRef): string | null;
 }
 
 /** Creates the operations of a node. Requests to other nodes go through `protocol`. */
@@ -118,6 +120,11 @@ export function createNodeOperations(parts: {
       return (await Promise.all([save(ms), ...others])).every((saved) => saved === true);
     },
     answerQuery,
+    queryNode: (node, name, input, ms) => parts.protocol().call(node, "query", { name, input }, ms),
+    otherOwnerOf(actor) {
+      const owner = placement.ownerOf(shardOf(actorName(actor)));
+      return owner === null || owner.node === placement.node() ? null : owner.node;
+    },
     async queryNodes(name, input, ms) {
       const others = placement.others().map(async (node) => {
         return {
