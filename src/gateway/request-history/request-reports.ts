@@ -69,15 +69,18 @@ export class RequestReports {
 
   /** Reports a request that ended without a charge. It is in the list at once when this node owns the account. */
   report(account: AccountId, ended: EndedRequest): void {
+    const { system, recent } = this.parts;
     const rate = this.rateOf(account);
+    const isHere = system.owns(actorRef.account(account));
     this.schedule();
     if (rate.count >= REPORTS_PER_SECOND_MAX || this.waiting.length >= WAITING_MAX) {
-      rate.skipped++;
       this.skipped++;
+      if (isHere) recent.skip(account, 1);
+      else rate.skipped++;
       return;
     }
     rate.count++;
-    if (this.parts.system.owns(actorRef.account(account))) this.parts.recent.put(account, ended, "report");
+    if (isHere) recent.put(account, ended, "report");
     else this.waiting.push([account, ended]);
   }
 

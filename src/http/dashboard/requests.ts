@@ -51,7 +51,7 @@ const ListedRequest = namedSchema(
 );
 
 /** The answer of `GET /dashboard/requests`. */
-export const RequestListSchema = answerOf(
+const RequestListSchema = answerOf(
   namedSchema(
     "RequestList",
     object({
@@ -72,10 +72,10 @@ const requestPage = {
 };
 
 /** The query of `GET /dashboard/requests`. */
-export const RequestListQuerySchema = Type.Object(requestPage, { additionalProperties: false });
+const RequestListQuerySchema = Type.Object(requestPage, { additionalProperties: false });
 
 /** The query of `GET /x-requests`. */
-export const DescendantRequestListQuerySchema = Type.Object(
+const DescendantRequestListQuerySchema = Type.Object(
   { user: parameter(textSchema(254, 1), "An id, a name or an e-mail address."), ...requestPage },
   { additionalProperties: false },
 );
