@@ -60,6 +60,9 @@ export interface RequestBounds {
 
 export const REQUEST_BOUNDS: RequestBounds = { ofAccount: 200, ofNode: 20_000 };
 
+/** Names of models and paths that are shared; further ones are kept once per request. */
+const TEXTS_MAX = 1_000;
+
 /** The requests of one account, oldest first. */
 class AccountRequests {
   readonly rows: Row[] = [];
@@ -90,6 +93,10 @@ export class RecentRequests {
   private readonly servedSince = new Float64Array(SHARDS);
   /** Wall-clock ms of the newest request that the node's bound dropped. */
   private droppedTo = 0;
+  /** The requests by id of which another source may tell more, or has. */
+  private readonly byId = new Map<string, Row>();
+  /** Texts that many requests have, once each: one that was read from a frame takes 300 bytes. */
+  private readonly texts = new Map<string, string>();
   private oldest: Row | null = null;
   private newest: Row | null = null;
   private count = 0;
@@ -101,20 +108,28 @@ export class RecentRequests {
     return this.count;
   }
 
-  /** Adds a charged request that is known from nowhere else. */
+  /** Adds a charged request, of which nobody else tells. */
   add(account: AccountId, ended: EndedRequest): void {
-    this.append(this.accountOf(account), ended, "charge");
+    this.append(account, ended, "charge");
   }
 
   /** Adds a request; if its id is known, it replaces what was told by one who knows less. */
   put(account: AccountId, ended: EndedRequest, source: RequestSource): void {
-    const of = this.accountOf(account);
-    const known = rowIn(of, ended.id);
-    if (known === null) this.append(of, ended, source);
+    const known = this.byId.get(ended.id);
+    if (known === undefined) this.byId.set(ended.id, this.append(account, ended, source));
     else if (SOURCES[source] > SOURCES[known.source]) {
       known.ended = ended;
       known.source = source;
     }
+  }
+
+  /** Returns the one copy that is kept of a text, as long as there are not too many. */
+  shared(text: string): string {
+    const known = this.texts.get(text);
+    if (known !== undefined) return known;
+    const own = Buffer.from(text).toString();
+    if (this.texts.size < TEXTS_MAX) this.texts.set(own, own);
+    return own;
   }
 
   /** Counts requests of an account that were not reported, if others of it are kept. */
@@ -154,7 +169,8 @@ export class RecentRequests {
     return of;
   }
 
-  private append(of: AccountRequests, ended: EndedRequest, source: RequestSource): void {
+  private append(account: AccountId, ended: EndedRequest, source: RequestSource): Row {
+    const of = this.accountOf(account);
     const row = new Row(of, ended, source);
     if (this.newest === null) this.oldest = row;
     else {
@@ -166,6 +182,7 @@ export class RecentRequests {
     of.rows.push(row);
     if (of.rows.length > this.bounds.ofAccount) this.unlink(of.rows.shift()!);
     if (this.count > this.bounds.ofNode) this.dropOldest();
+    return row;
   }
 
   private dropOldest(): void {
@@ -179,19 +196,15 @@ export class RecentRequests {
   }
 
   private unlink(row: Row): void {
-    const { older, newer } = row;
+    const { older, newer, ended } = row;
+    // A charge, which most are, has its id there only in place of what was told before.
+    if (this.byId.size > 0) this.byId.delete(ended.id);
     if (older === null) this.oldest = newer;
     else older.newer = newer;
     if (newer === null) this.newest = older;
     else newer.older = older;
     this.count--;
   }
-}
-
-/** Finds a request of an account, beginning with the newest. */
-function rowIn({ rows }: AccountRequests, id: string): Row | null {
-  for (let i = rows.length - 1; i >= 0; i--) if (rows[i]!.ended.id === id) return rows[i]!;
-  return null;
 }
 
 const shardOfAccount = (account: AccountId): number => shardOf(actorName(actorRef.account(account)));
