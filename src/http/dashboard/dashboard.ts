@@ -2,11 +2,13 @@
 // on the balance or on gateway limits. The endpoints are declared here; what they answer is made in the files beside it.
 
 import { Elysia } from "elysia";
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import { toUsd } from "../../../actors/money.ts";
+import { RefusedError } from "../../base/errors.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { CallableParts } from "../../gateway/routing/callable-models.ts";
 import { LedgerPages } from "../../report/ledger-page.ts";
-import { descendant } from "../accounts/account-lookup.ts";
+import { descendant, userNotFound } from "../accounts/account-lookup.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
 import { type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
@@ -92,7 +94,7 @@ export const dashboard = (parts: DashboardParts) => {
       "/x-info",
       async ({ call: { caller }, query }) => {
         const of = await descendant(parts, caller, query.user);
-        return liveOf(parts, of, of.profile.keyHash);
+        return ofDescendant(query.user, liveOf(parts, of, of.profile.keyHash));
       },
       {
         access: TAGGED,
@@ -140,7 +142,7 @@ export const dashboard = (parts: DashboardParts) => {
       "/x-explain",
       async ({ call: { caller }, query }) => {
         const of = await descendant(parts, caller, query.user);
-        return explained(parts, { of, showsKeys: caller.isOwner, query });
+        return ofDescendant(query.user, explained(parts, { of, showsKeys: caller.isOwner, query }));
       },
       {
         access: TAGGED,
@@ -150,6 +152,16 @@ export const dashboard = (parts: DashboardParts) => {
       },
     );
 };
+
+/**
+ * Returns an answer about a descendant. While an account above it closes it is treated as nonexistent; its key is then the wrong
+ * one, not the caller's.
+ */
+const ofDescendant = <T>(identifier: string, answer: Promise<T>): Promise<T> =>
+  answer.catch((error) => {
+    const isGone = error instanceof RefusedError && error.refusal.code === INVALID_KEY.code;
+    throw isGone ? userNotFound(identifier) : error;
+  });
 
 const info = (operationId: string) => ({
   access: READS,
