@@ -48,7 +48,7 @@ export function fullListBytes(): number {
   const before = heapBytes();
   const recent = new RecentRequests();
   const observer = observeRequests(recent, realClock());
-  const system = { owns: () => true, otherOwnerOf: () => null, askPart: async () => null };
+  const system = { owns: () => true, otherOwnerOf: () => null, queryNode: async () => null };
   const reports = new RequestReports({ system, clock: realClock(), log: silent, recent });
   const busy = REQUEST_BOUNDS.ofNode / 2 / REQUEST_BOUNDS.ofAccount;
   for (let nth = 0; nth < REQUEST_BOUNDS.ofNode; nth++) {

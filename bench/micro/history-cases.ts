@@ -42,7 +42,7 @@ export function chargeNoted(): Call {
 /** Reports a refused request of each account in turn, as slowly that all of them are listed. */
 export function refusalReported(): Call {
   const recent = new RecentRequests();
-  const system = { owns: () => true, otherOwnerOf: () => null, askPart: async () => null };
+  const system = { owns: () => true, otherOwnerOf: () => null, queryNode: async () => null };
   let monoMs = 0;
   const clock = { ...realClock(), mono: () => ++monoMs, after: () => () => {} };
   const reports = new RequestReports({ system, clock, log: silent, recent });

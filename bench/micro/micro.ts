@@ -7,10 +7,10 @@ import { machineFacts, table } from "../table.ts";
 import {
   activation,
   activationWithKeys,
-  admitDecision,admitDecision, 
+  admitDecision,
   cappedKeyAdmit,
-  chargeDecision,chargeDecision, 
-  mainKeyAdmitBesideKeys
+  chargeDecision,
+  mainKeyAdmitBesideKeys,
 } from "./account-cases.ts";
 import { chargeNoted, refusalReported } from "./history-cases.ts";
 import {

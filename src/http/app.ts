@@ -10,6 +10,7 @@ import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
 import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
+import { type LiveParts, live } from "./dashboard/live.ts";
 import { type RequestListParts, requestLists } from "./dashboard/requests.ts";
 import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
@@ -31,6 +32,7 @@ interface EndpointParts
     CredentialsParts,
     DashboardParts,
     RequestListParts,
+    LiveParts,
     BillsParts,
     GatewayFamilyParts,
     OperationsParts {}
@@ -90,6 +92,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
     .use(requestLists(parts) as AnyElysia)
+    .use(live(parts) as AnyElysia)
     .use(gateway(parts))
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia)

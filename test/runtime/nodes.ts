@@ -80,6 +80,7 @@ interface Over {
   readonly behavior?: Behavior<never, never, never> | typeof purse;
   readonly frameBytesMax?: number;
   readonly observer?: ActorObserver;
+  readonly answerQuery?: (name: string, input: unknown) => unknown;
 }
 
 /** Balance is made at once, and all of it. */
@@ -116,6 +117,7 @@ export function nodesRig(): Nodes {
       version: "1.2.3",
       limits: over.limits ?? {},
       ...(over.observer && { observer: over.observer }),
+      ...(over.answerQuery && { answerQuery: over.answerQuery }),
       saved(watermark) {
         watermarks.push(watermark);
         placement.advance(watermark);

@@ -2,19 +2,17 @@
 // on the balance or on gateway limits. The endpoints are declared here; what they answer is made in the files beside it.
 
 import { Elysia } from "elysia";
-import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import { toUsd } from "../../../actors/money.ts";
-import { RefusedError } from "../../base/errors.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { CallableParts } from "../../gateway/routing/callable-models.ts";
 import { LedgerPages } from "../../report/ledger-page.ts";
-import { descendant, userNotFound } from "../accounts/account-lookup.ts";
+import { descendant, ofDescendant } from "../accounts/account-lookup.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
 import { type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ExplainParts, explained } from "./explain.ts";
-import { infoShape, liveOf, shortStatusShape, statusShape } from "./info.ts";
+import { infoShape, shortStatusShape, statusShape } from "./info.ts";
 import { ledgerOf } from "./ledger.ts";
 import {
   DescendantLedgerQuerySchema,
@@ -26,11 +24,9 @@ import { logsOf } from "./logs.ts";
 import { pricedModels } from "./models.ts";
 import {
   DescendantExplainQuerySchema,
-  DescendantQuerySchema,
   ExplainQuerySchema,
   ExplainSchema,
   InfoSchema,
-  LiveSchema,
   LogsQuerySchema,
   LogsSchema,
   ModelsSchema,
@@ -84,25 +80,6 @@ export const dashboard = (parts: DashboardParts) => {
       async ({ call: { caller } }) => infoShape(caller, await parts.configs.maps(caller.profile)),
       info("getUserInfo"),
     )
-    .get("/dashboard/live", ({ call: { caller } }) => liveOf(parts, caller, caller.keyHash), {
-      access: TAGGED,
-      query: NoQuerySchema,
-      response: LiveSchema,
-      detail: LIVE_DETAIL,
-    })
-    .get(
-      "/x-info",
-      async ({ call: { caller }, query }) => {
-        const of = await descendant(parts, caller, query.user);
-        return ofDescendant(query.user, liveOf(parts, of, of.profile.keyHash));
-      },
-      {
-        access: TAGGED,
-        query: DescendantQuerySchema,
-        response: LiveSchema,
-        detail: DESCENDANT_LIVE_DETAIL,
-      },
-    )
     .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {
       access: READS,
       query: NoQuerySchema,
@@ -152,16 +129,6 @@ export const dashboard = (parts: DashboardParts) => {
       },
     );
 };
-
-/**
- * Returns an answer about a descendant. While an account above it closes it is treated as nonexistent; its key is then the wrong
- * one, not the caller's.
- */
-const ofDescendant = <T>(identifier: string, answer: Promise<T>): Promise<T> =>
-  answer.catch((error) => {
-    const isGone = error instanceof RefusedError && error.refusal.code === INVALID_KEY.code;
-    throw isGone ? userNotFound(identifier) : error;
-  });
 
 const info = (operationId: string) => ({
   access: READS,
@@ -231,25 +198,6 @@ const MODELS_DETAIL = operation({
       },
     ],
   },
-});
-
-const LIVE_ABOUT =
-  "`windows` has each limit that is set, of the account and of its models, with what counts against it now, requests under way " +
-  "included. `blocked` is what any request would be refused with now, whatever its model and path.";
-
-const LIVE_DETAIL = operation({
-  operationId: "getLiveUsage",
-  tag: "Dashboard",
-  summary: "Get the account with its use by model and its limits, for polling",
-  description: LIVE_ABOUT,
-});
-
-const DESCENDANT_LIVE_DETAIL = operation({
-  operationId: "getDescendantLiveUsage",
-  tag: "Accounts",
-  summary: "Get a descendant with its use by model and its limits, for polling",
-  description: LIVE_ABOUT,
-  errors: ["ambiguous_identifier", "user_not_found"],
 });
 
 const LEDGER_DESCRIPTION =

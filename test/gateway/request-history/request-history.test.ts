@@ -38,8 +38,7 @@ function rig(): Rig {
     const system = {
       owns: () => one.owner === name,
       otherOwnerOf: () => (one.owner === name ? null : one.owner),
-      servePart: (topic: string, answer: (body: unknown) => unknown) => serving[name]!.set(topic, answer),
-      async askPart(node: string, topic: string, body: unknown) {
+      async queryNode(node: string, topic: string, body: unknown) {
         if (one.cut) throw new Error("no line");
         one.sent.push(topic);
         return serving[node]!.get(topic)!(structuredClone(body));
@@ -47,6 +46,7 @@ function rig(): Rig {
     };
     one.nodes[name] = createRequestHistory({
       ...{ system: system as never, clock, log: silent, recent: recent[name] },
+      registerQuery: (query, answer) => void serving[name]!.set(query, answer),
     });
   }
   return one;

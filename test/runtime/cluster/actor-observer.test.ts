@@ -1,5 +1,4 @@
-// What parts outside the runtime keep beside the actors of a node: they ask each other from node to node, and learn of the
-// commits and shards of their own.
+// What is kept beside the actors of a node: it learns of their commits and shards, and is asked by other nodes.
 
 import { describe, expect, test } from "bun:test";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
@@ -24,38 +23,34 @@ async function two(): Promise<Nodes & { a: TestNode; b: TestNode; seen: Record<"
       for (const shard of shards) lost.add(shard);
     },
   });
-  const a = await rig.start("a", { observer: observer(seen.a) });
-  const b = await rig.start("b", { observer: observer(seen.b) });
+  const answers = (at: string) => (name: string, input: unknown) => {
+    if (name !== "sum") throw new Error(`${name} is not known`);
+    return { at, sum: (input as number[]).reduce((one, other) => one + other, 0) };
+  };
+  const a = await rig.start("a", { observer: observer(seen.a), answerQuery: answers("a") });
+  const b = await rig.start("b", { observer: observer(seen.b), answerQuery: answers("b") });
   await rig.until(() => rig.nodes.every(({ system }) => system.stats().shards === 128));
   await rig.run(1_500);
   return { ...rig, a, b, seen };
 }
 
-describe("a part", () => {
-  test("is asked at the node that owns an actor, and answers there", async () => {
+describe("a part of a node", () => {
+  test("is asked at the node that owns an actor, and answers there without a turn", async () => {
     const rig = await two();
     const actor = { kind: "account", id: rig.idAt(rig.b) } as const;
     expect(rig.b.system.otherOwnerOf(actor)).toBeNull();
     const owner = rig.a.system.otherOwnerOf(actor)!;
     expect(owner).toBe(rig.b.placement.node());
-    rig.b.system.servePart("sums", (body) => ({ sum: (body as number[]).reduce((a, b) => a + b) }));
-    expect(await rig.a.system.askPart(owner, "sums", [1, 2, 3], 1_000)).toEqual({ sum: 6 });
-    rig.b.system.servePart("sums", () => null);
-    expect(await rig.a.system.askPart(owner, "sums", [], 1_000)).toBeNull();
+    expect(await rig.a.system.queryNode(owner, "sum", [1, 2, 3], 1_000)).toEqual({ at: "b", sum: 6 });
     expect(rig.b.system.stats().counters.turns).toBe(0);
   });
 
-  test("that nobody serves, that fails, and that cannot be reached, fail the question", async () => {
+  test("that fails, and that cannot be reached, fail the question", async () => {
     const rig = await two();
     const owner = rig.b.placement.node();
-    rig.b.system.servePart("breaks", () => {
-      throw new Error("inside");
-    });
-    for (const topic of ["nobody", "breaks"]) {
-      await expect(rig.a.system.askPart(owner, topic, null, 1_000)).rejects.toThrow();
-    }
+    await expect(rig.a.system.queryNode(owner, "unknown", null, 1_000)).rejects.toThrow();
     rig.b.cut = true;
-    await expect(rig.a.system.askPart(owner, "nobody", null, 1_000)).rejects.toThrow();
+    await expect(rig.a.system.queryNode(owner, "sum", [], 1_000)).rejects.toThrow();
   });
 });
 
