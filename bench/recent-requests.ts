@@ -23,7 +23,7 @@ const idOf = (nth: number): string => `01M833XHE8G5W828AS${String(nth).padStart(
 const ended = (nth: number): EndedRequest => ({
   ...{ id: idOf(nth), at: AT + nth, request: crypto.randomUUID(), path: "/v1/chat/completions" },
   ...{ model: "gpt-4o-mini-2024-07-18", status: 429, code: "rpm_exceeded", ms: 1, cost: ZERO, attempts: 0 },
-  apiKey: 0 as ApiKeyId,
+  ...{ apiKey: 0 as ApiKeyId, keyHash: null },
 });
 
 const charge = (nth: number) => {

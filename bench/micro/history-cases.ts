@@ -48,7 +48,15 @@ export function refusalReported(): Call {
   const reports = new RequestReports({ system, clock, log: silent, recent });
   const ended = (nth: number): EndedRequest => ({
     ...{ id: `r${nth}`, at: NOON, request: `x${nth}`, path: "/v1/chat/completions", model: "gpt-4o-mini" },
-    ...{ status: 429, code: "rpm_exceeded", ms: 1, cost: ZERO, attempts: 0, apiKey: 0 as ApiKeyId },
+    ...{
+      status: 429,
+      code: "rpm_exceeded",
+      ms: 1,
+      cost: ZERO,
+      attempts: 0,
+      apiKey: 0 as ApiKeyId,
+      keyHash: null,
+    },
   });
   for (let nth = 0; nth < REQUEST_BOUNDS.ofNode; nth++)
     recent.put((nth % ACCOUNTS) as AccountId, ended(nth), "report");

@@ -4,7 +4,7 @@
 
 import type { Admitted } from "../../actors/account/admit.ts";
 import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import { NO_TAGS, type Tags } from "../../actors/tags.ts";
 import type { Cancellation } from "../base/cancellation.ts";
@@ -38,6 +38,8 @@ export interface RequestContext {
   readonly identifiedAs: Caller | null;
   /** The model it was routed to, else the one asked for; null before the body is read. */
   readonly modelSoFar: string | null;
+  /** The API key as the account that admitted the request knows it; null before that. */
+  readonly admittedKey: ApiKeyId | null;
   /** Its end was reported to the history of requests. */
   isReported: boolean;
 }
@@ -176,6 +178,11 @@ export class RunningRequest implements AnsweredContext {
 
   get modelSoFar(): string | null {
     return this.filledAdmission?.route.model ?? this.request?.model ?? null;
+  }
+
+  get admittedKey(): ApiKeyId | null {
+    const admission = this.filledAdmission;
+    return admission === null ? null : (admission.admitted.apiKey?.id ?? MAIN_API_KEY);
   }
 
   /** Fills the fields of parsing. Throws when they are filled. */

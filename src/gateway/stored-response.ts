@@ -4,7 +4,7 @@
 
 import type { Admitted } from "../../actors/account/admit.ts";
 import { INVALID_KEY } from "../../actors/account/authenticate.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
@@ -82,6 +82,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
       report.modelSoFar = place.model;
+      report.admittedKey = admitted.apiKey?.id ?? MAIN_API_KEY;
       try {
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
         report.end(answer.kind === "whole" ? FREE_ANSWER : endOf(answer), 1);
@@ -103,6 +104,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
 class StoredResponseReport {
   identifiedAs: Caller | null = null;
   modelSoFar: string | null = null;
+  admittedKey: ApiKeyId | null = null;
   isReported = false;
   readonly startedAtMs: number;
   readonly call: { readonly path: string };

@@ -30,7 +30,10 @@ export interface EndedRequest {
   readonly cost: Nano;
   /** Attempts at providers. */
   readonly attempts: number;
-  readonly apiKey: ApiKeyId;
+  /** The API key that asked; null when only its hash is known, because the account did not admit the request. */
+  readonly apiKey: ApiKeyId | null;
+  /** The beginning of that hash, 16 hex digits; null beside a known key, and when nothing is known. */
+  readonly keyHash: string | null;
 }
 
 /** What is known of an account's last requests. */

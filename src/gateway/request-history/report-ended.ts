@@ -1,12 +1,10 @@
 // Tells the history of a request that ends without a charge. It reads the request's context and changes nothing but the mark that
 // the request was reported.
 
-import type { ApiKeyId } from "../../../actors/ids.ts";
 import { ZERO } from "../../../actors/money.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorRowOf, isErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
-import type { Caller } from "../account/identify.ts";
 import type { ProviderRejection } from "../call.ts";
 import type { RequestContext } from "../context.ts";
 import type { EndedRequest } from "./recent-requests.ts";
@@ -38,13 +36,13 @@ export function endOf(error: { refusal: Refusal } | { rejection: ProviderRejecti
     : { status: 500, code: "internal_error" };
 }
 
-/** The API key of a caller, as requests show it. Until accounts have several keys, it is the main key. */
-const apiKeyIdOf = (_caller: Caller): ApiKeyId => 0 as ApiKeyId;
+/** Hex digits of a key's hash, as many as its public form has. */
+const KEY_HASH_DIGITS = 16;
 
 /** The part of a request's context that a report reads. */
 type ReportedContext = Pick<
   RequestContext,
-  "id" | "requestId" | "startedAtMs" | "identifiedAs" | "modelSoFar" | "isReported"
+  "id" | "requestId" | "startedAtMs" | "identifiedAs" | "modelSoFar" | "admittedKey" | "isReported"
 > & { readonly call: { readonly path: string } };
 
 /**
@@ -72,10 +70,14 @@ export function reportEnded(
     ms: Math.max(0, at - context.startedAtMs),
     cost: ZERO,
     attempts,
-    apiKey: apiKeyIdOf(caller),
+    apiKey: context.admittedKey,
+    keyHash: context.admittedKey === null ? shortHash(caller.keyHash) : null,
   };
   requestHistory.report(caller.account, ended);
 }
+
+/** A copy, because a part of a text keeps the whole text in memory. */
+const shortHash = (hash: string): string => Buffer.from(hash.slice(0, KEY_HASH_DIGITS)).toString();
 
 /** A provider's code may be long, and a part of a text keeps the whole text in memory. */
 const CODE_CHARACTERS_MAX = 64;

@@ -3,7 +3,7 @@
 // here is durable, and no request waits for it.
 
 import type { AccountEvent } from "../../../actors/account/events.ts";
-import type { AccountId, ApiKeyId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
@@ -31,9 +31,6 @@ const LIST_QUERY = "recentRequests";
 const FIND_MS = 5_000;
 const TRY_MS = 2_000;
 const PAUSE_MS = 100;
-
-/** The main key's id. */
-const MAIN_KEY = 0 as ApiKeyId;
 
 /**
  * Creates the observer that fills the list of this node. It is created before the actor system, whose commits
@@ -68,7 +65,8 @@ function addEvent(recent: RecentRequests, account: AccountId, at: number, event:
         ms: Math.max(0, at - event.admittedAt),
         cost: event.cost,
         attempts: attempts.length,
-        apiKey: event.apiKey ?? MAIN_KEY,
+        apiKey: event.apiKey ?? MAIN_API_KEY,
+        keyHash: null,
       };
       // One whose node was declared dead was released before.
       if (event.counted) recent.put(account, ended, "charge");
@@ -83,11 +81,11 @@ function addEvent(recent: RecentRequests, account: AccountId, at: number, event:
 
 /** Returns what a release says of its request; its front end knows the rest, unless it has ended. */
 const releasedRequest = (
-  { id, model, admittedAt }: Extract<AccountEvent, { type: "released" }>,
+  { id, model, admittedAt, apiKey = MAIN_API_KEY }: Extract<AccountEvent, { type: "released" }>,
   at: number,
 ): EndedRequest => ({
   ...{ id, at, request: null, path: null, model: model || null, status: null, code: null },
-  ...{ ms: Math.max(0, at - admittedAt), cost: ZERO, attempts: 0, apiKey: MAIN_KEY },
+  ...{ ms: Math.max(0, at - admittedAt), cost: ZERO, attempts: 0, apiKey, keyHash: null },
 });
 
 /** The signal of an attempt that went well. */

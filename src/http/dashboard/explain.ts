@@ -5,6 +5,8 @@ import type { Static } from "@sinclair/typebox";
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
+import { MAIN_API_KEY } from "../../../actors/ids.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { isAddress } from "../../../actors/ip-allow-list.ts";
 import { type Nano, toUsd } from "../../../actors/money.ts";
 import { RefusedError } from "../../base/errors.ts";
@@ -41,7 +43,8 @@ type Explanation = Static<typeof ExplainSchema>;
  */
 export async function explained(parts: ExplainParts, question: ExplainQuestion): Promise<Explanation> {
   const { model, request } = question.query;
-  const asker = { keyHash: keyHashOf(question), ip: addressOf(question) };
+  const ip = addressOf(question);
+  const asker = { keyHash: await keyHashOf(parts, question), ip };
   if (model !== undefined && request === undefined) return ofModel(parts, question, asker, model);
   if (request !== undefined && model === undefined) return ofRequest(parts, question, request);
   throw new RefusedError({ code: "missing_parameter", message: 'Give either "model" or "request".' });
@@ -50,13 +53,15 @@ export async function explained(parts: ExplainParts, question: ExplainQuestion):
 /** The path on which a model is asked for, unless the question has one. */
 const DEFAULT_PATH = "/v1/chat/completions";
 
-/** Returns the hash of the API key whose request is explained. Until accounts have several keys, only 0 is known. */
-function keyHashOf({ of, query }: ExplainQuestion): string {
-  if (Number(query.api_key ?? MAIN_KEY) === MAIN_KEY) return of.profile.keyHash;
-  throw new RefusedError({ code: "key_not_found", message: `The account has no API key ${query.api_key}.` });
+/** Returns the hash of the API key whose request is explained: of a named key's newest secret. */
+async function keyHashOf({ system }: ExplainParts, { of, query }: ExplainQuestion): Promise<string> {
+  const id = Number(query.api_key ?? MAIN_API_KEY);
+  if (id === MAIN_API_KEY) return of.profile.keyHash;
+  const { keys } = await system.ask(actorRef.account(of.profile.id), "apiKeys", {});
+  const found = keys.find((key) => key.id === id);
+  if (found !== undefined) return found.hash;
+  throw new RefusedError({ code: "key_not_found", message: `The account has no API key ${id}.` });
 }
-
-const MAIN_KEY = 0;
 
 /** Returns the address whose request is explained; null: addresses are not judged. */
 function addressOf({ query: { ip } }: ExplainQuestion): string | null {

@@ -3,7 +3,8 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../../actors/ids.ts";
+import { actorRef } from "../../../actors/index.ts";
 import { toUsd } from "../../../actors/money.ts";
 import type { EndedRequest } from "../../gateway/request-history/recent-requests.ts";
 import type { RequestHistory } from "../../gateway/request-history/request-history.ts";
@@ -46,7 +47,7 @@ const ListedRequest = namedSchema(
     ms: int,
     cost: usd,
     attempts: Type.Integer({ description: "calls of providers" }),
-    api_key: Type.Integer({ description: "0: the main key" }),
+    api_key: orNull(Type.Integer({ description: "0: the main key; null: a key that is not there any more" })),
   }),
 );
 
@@ -107,21 +108,33 @@ export const requestLists = (parts: RequestListParts) =>
 
 /** Returns one page of an account's last requests, the newest first. */
 async function requestsOf(
-  { requestHistory }: RequestListParts,
+  { requestHistory, system }: RequestListParts,
   account: AccountId,
   query: Static<typeof RequestListQuerySchema>,
 ): Promise<Static<typeof RequestListSchema>> {
   const { page, size } = positivePageOf(query, { size: 100, most: 1_000 });
   const { requests, sinceMs, skipped } = await requestHistory.recent(account);
   const total = requests.length;
+  const shown = requests.slice((page - 1) * size, page * size);
+  const byHash = shown.some(({ apiKey }) => apiKey === null) ? await keysByHash(system, account) : NO_KEYS;
   return {
-    requests: requests.slice((page - 1) * size, page * size).map(requestShape),
+    requests: shown.map((ended) => requestShape(ended, byHash)),
     ...{ total, page, size, has_more: page * size < total },
     ...{ volatile: true, since: new Date(sinceMs).toISOString(), skipped },
   };
 }
 
-const requestShape = (ended: EndedRequest): Static<typeof ListedRequest> => ({
+type KeysByHash = ReadonlyMap<string, ApiKeyId>;
+const NO_KEYS: KeysByHash = new Map();
+
+/** Returns the API keys of an account by the beginning of the hash of their newest secret. */
+async function keysByHash(system: RequestListParts["system"], account: AccountId): Promise<KeysByHash> {
+  const { main, keys } = await system.ask(actorRef.account(account), "apiKeys", {});
+  const rows = [{ id: MAIN_API_KEY, hash: main.hash }, ...keys];
+  return new Map(rows.map(({ id, hash }) => [hash.slice(0, 16), id]));
+}
+
+const requestShape = (ended: EndedRequest, byHash: KeysByHash): Static<typeof ListedRequest> => ({
   id: ended.id,
   at: new Date(ended.at).toISOString(),
   request_id: ended.request,
@@ -132,7 +145,7 @@ const requestShape = (ended: EndedRequest): Static<typeof ListedRequest> => ({
   ms: ended.ms,
   cost: toUsd(ended.cost),
   attempts: ended.attempts,
-  api_key: ended.apiKey,
+  api_key: ended.apiKey ?? byHash.get(ended.keyHash ?? "") ?? null,
 });
 
 const ABOUT =

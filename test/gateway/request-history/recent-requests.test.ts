@@ -15,7 +15,7 @@ const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 const ended = (id: string, at = 1, over: Partial<EndedRequest> = {}): EndedRequest => ({
   ...{ id, at, request: `x-${id}`, path: "/v1/chat/completions", model: "m", status: 200, code: null },
-  ...{ ms: 5, cost: toNano(7), attempts: 1, apiKey: 0 as ApiKeyId },
+  ...{ ms: 5, cost: toNano(7), attempts: 1, apiKey: 0 as ApiKeyId, keyHash: null },
   ...over,
 });
 

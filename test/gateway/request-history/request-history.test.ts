@@ -62,7 +62,7 @@ const ended = (id: string): EndedRequest => ({
     status: 429,
     code: "rpm_exceeded",
   },
-  ...{ ms: 1, cost: ZERO, attempts: 0, apiKey: 0 as ApiKeyId },
+  ...{ ms: 1, cost: ZERO, attempts: 0, apiKey: 0 as ApiKeyId, keyHash: null },
 });
 
 const idsAt = (one: Rig, node: string) => one.recent[node]!.list(ACCOUNT).requests.map(({ id }) => id);
@@ -187,7 +187,7 @@ describe("commits", () => {
     expect(listOf(charge({ apiKey: 3 }))).toEqual([
       {
         ...{ id: "r", at: NOON, request: "x", path: "/v1/chat/completions", model: "m", status: 200 },
-        ...{ code: null, ms: 40, cost: toNano(5), attempts: 2, apiKey: 3 as ApiKeyId },
+        ...{ code: null, ms: 40, cost: toNano(5), attempts: 2, apiKey: 3 as ApiKeyId, keyHash: null },
       },
     ]);
   });

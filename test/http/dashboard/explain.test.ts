@@ -466,7 +466,17 @@ describe("who asks", () => {
     },
   );
 
-  test("is the main key, 0; another is not known", async () => {
+  test("is a named key, with its own limits and lists", async () => {
+    const given = { Name: "narrow", AllowModels: "others", AllowIPs: "192.0.2.7" };
+    const made = await bench.call(user.key, "POST", "/dashboard/keys", given);
+    expect(made.status).toBe(200);
+    const { id } = made.body.key;
+    expect((await decided(`api_key=${id}`)).refusal.code).toBe("model_not_allowed");
+    expect((await decided(`api_key=${id}&ip=192.0.2.8`)).refusal.code).toBe("ip_not_allowed");
+    expect((await decided("ip=192.0.2.8")).admitted).toBe(true);
+  });
+
+  test("is the main key, 0; one that is not there is not known", async () => {
     expect(await explained(user.key, `model=${MODEL}&api_key=0`)).toEqual(await ofModel(user.key));
     expect((await decided("api_key=0")).admitted).toBe(true);
     for (const query of [`model=${MODEL}`, "request=one"]) {

@@ -142,6 +142,27 @@ describe("a request", () => {
     ]);
   });
 
+  test("has the API key that asked, whether it was let in or not", async () => {
+    const user = await bench.subaccount(owner);
+    const made = await bench.call(user.key, "POST", "/dashboard/keys", { Name: "limited", RPM: 1 });
+    const { key, secret } = made.body;
+    for (let i = 0; i < 2; i++) await bench.chat(secret, "[[output=1]]", { max_tokens: 1 });
+    await bench.chat(user.key, "[[output=1]]", { model: "" });
+    const seen = async () =>
+      (await requestsOf(user.key)).map(({ status, api_key }: Json) => [status, api_key]);
+    expect(await seen()).toEqual([
+      [400, 0],
+      [429, key.id],
+      [200, key.id],
+    ]);
+    expect((await bench.call(user.key, "DELETE", `/dashboard/keys/${key.id}`)).status).toBe(200);
+    expect(await seen()).toEqual([
+      [400, 0],
+      [429, null],
+      [200, key.id],
+    ]);
+  });
+
   test("with a key of nobody is in no list", async () => {
     const user = await bench.subaccount(owner);
     await bench.chat("sk-of-nobody", "[[output=1]]");
