@@ -21,6 +21,8 @@ export interface Figures {
   readonly rssAfter: number;
   readonly pages: Readonly<Record<string, number>>;
   readonly activationMs: number;
+  /** The statement of money, which is computed once. */
+  readonly moneyMs: number;
   readonly bill: Bill;
   readonly quiet: Slowness;
   readonly besideBills: Slowness;
@@ -47,6 +49,8 @@ const BILLS = 5;
 const BILLS_LEAST_MS = 5_000;
 const QUIET_MS = 5_000;
 const PAGE_SIZE = 100;
+/** A million charges are projected in a minute or two. */
+const MONEY_WAIT_MS = 300_000;
 
 export async function measured(stage: ScaleStage, note: (text: string) => void): Promise<Figures> {
   const { service, filled, fillMs, startMs } = stage;
@@ -56,6 +60,7 @@ export async function measured(stage: ScaleStage, note: (text: string) => void):
   const pages = await pagesOf(stage);
   note("activations");
   const activationMs = await activations(stage);
+  const moneyMs = await moneyStated(stage);
   note("bills");
   const quiet = await probing(service.url, stage.otherKey, () => Bun.sleep(QUIET_MS));
   const rssQuiet = service.rssBytes();
@@ -69,7 +74,7 @@ export async function measured(stage: ScaleStage, note: (text: string) => void):
   });
   if (filled.ids.length === 0) throw new WrongResult("a store without accounts");
   return {
-    ...{ fillMs, startMs, pages, activationMs },
+    ...{ fillMs, startMs, pages, activationMs, moneyMs },
     ...{ rssIdle, rssQuiet, rssBills: service.peakBytes(), rssAfter: service.rssBytes() },
     bill: {
       firstMs: median(beside.result.map(({ firstMs }) => firstMs)),
@@ -109,7 +114,7 @@ const accountList = (path: string, least: number): Listed => ({
   }),
 });
 
-const lineList = (path: string, least: number, name: "lines" | "logs"): Listed => ({
+const lineList = (path: string, least: number, name: "lines" | "logs" | "accounts"): Listed => ({
   ...{ path, least },
   read: ({ text }) => {
     const said = JSON.parse(text) as { readonly total: number } & Record<typeof name, readonly unknown[]>;
@@ -125,6 +130,7 @@ async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, numbe
     accountList("/x-dna", filled.ids.length),
     lineList("/dashboard/ledger", filled.ledgerLines, "lines"),
     lineList("/dashboard/logs", filled.logLines, "logs"),
+    lineList("/x-attention", 0, "accounts"),
   ];
   const pages: Record<string, number> = {};
   for (const { path, least, read } of lists) {
@@ -132,7 +138,7 @@ async function pagesOf(stage: ScaleStage): Promise<Readonly<Record<string, numbe
     const before = await pageOf(1);
     const { total } = read(before);
     pages[`${path}, first time`] = before.ms;
-    const last = Math.ceil(total / PAGE_SIZE);
+    const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
     const places = [["first", 1] as const, ["middle", Math.ceil(last / 2)] as const, ["last", last] as const];
     for (const [place, page] of places) {
       const samples: number[] = [];
@@ -163,6 +169,23 @@ async function activations(stage: ScaleStage): Promise<number> {
     samples.push(ms);
   }
   return median(samples);
+}
+
+/** The first statement; while the sums of the filled store are still being made it is refused, and asked for again. */
+async function moneyStated(stage: ScaleStage): Promise<number> {
+  const until = performance.now() + MONEY_WAIT_MS;
+  for (;;) {
+    try {
+      const { text, ms } = await get(stage, "/x-money");
+      const said = JSON.parse(text) as { readonly difference: number; readonly charges: number };
+      if (said.difference !== 0) throw new WrongResult(`/x-money does not add up: ${text}`);
+      return ms;
+    } catch (error) {
+      const isRefused = error instanceof WrongResult && error.message.includes("service_unavailable");
+      if (!isRefused || performance.now() > until) throw error;
+      await Bun.sleep(2_000);
+    }
+  }
 }
 
 async function billed(stage: ScaleStage): Promise<Bill> {

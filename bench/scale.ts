@@ -106,6 +106,7 @@ const tail = ({ p99, max }: { readonly p99: number; readonly max: number }): str
 /** What each row says of a size. */
 const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["Activation of a cold account", ({ activationMs }) => ms(activationMs)],
+  ["`/x-money`, once a minute", ({ moneyMs }) => ms(moneyMs)],
   ["`/x-bill?days=30` of all, first byte", ({ bill }) => ms(bill.firstMs)],
   ["… last byte", ({ bill }) => `${ms(bill.lastMs)} (${mb(bill.bytes)})`],
   ["Another's status: p99, max", ({ quiet }) => tail(quiet.status)],

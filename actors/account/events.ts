@@ -37,6 +37,8 @@ export interface Transfer {
   readonly taken: readonly { readonly amount: Nano; readonly expiresAt: number }[];
   readonly child: Profile | null;
   readonly bornAt: number;
+  /** The Owner of the giver when it gave. Root's transfers, and old ones, have none. */
+  readonly owner?: AccountId;
 }
 
 /** The lifetime figures that Root may set by hand. */
@@ -75,7 +77,13 @@ export type MoneyEvent =
   | ({ readonly type: "returned"; readonly why: string } & LedgerLine)
   /** A transfer is refused for good, however often it is delivered. */
   | { readonly type: "declined"; readonly id: string }
-  | ({ readonly type: Receipt; readonly from: AccountId; readonly expiresAt: number } & LedgerLine)
+  | ({
+      readonly type: Receipt;
+      readonly from: AccountId;
+      readonly expiresAt: number;
+      /** The Owner in whose tree it was given, if that is not the receiver's own. */
+      readonly owner?: AccountId;
+    } & LedgerLine)
   | ({ readonly type: "charge" } & Charged)
   /**
    * A charge that came after its account was emptied. It is not counted as usage and is written off in the

@@ -29,7 +29,7 @@
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
 import { availableAt, bookBalance, type Credit, expire, spendingBreakdown } from "../credit.ts";
-import { type AccountId, ROOT } from "../ids.ts";
+import { type AccountId, ownerOf, ROOT } from "../ids.ts";
 import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
 import { quotaMoved } from "./auto-quota.ts";
@@ -219,7 +219,7 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
       amount: negate(transfer.amount),
       balanceAfter: minus(bookBalance(credit), transfer.amount),
     },
-    { type: "owing", transfer: { ...transfer, taken } },
+    { type: "owing", transfer: { ...transfer, taken, owner: ownerOf(giver) } },
   ];
 }
 
@@ -265,10 +265,18 @@ export function receiveCredit(state: Account, input: ReceiveCredit, turn: Turn):
         amount: transfer.amount,
         balanceAfter: plus(bookBalance(state.credit), transfer.amount),
         expiresAt: transfer.expiresAt,
+        ...(isElsewhere(transfer, born ?? profile) && { owner: transfer.owner }),
       },
     ],
   };
 }
+
+/**
+ * Whether a transfer was given in the tree of another Owner: its giver, or its receiver, has been moved since. The line
+ * then names that Owner, so that the sums of both trees can be told apart.
+ */
+const isElsewhere = ({ owner }: Transfer, receiver: Profile | null): boolean =>
+  owner !== undefined && receiver !== null && owner !== ownerOf(receiver);
 
 /**
  * Returns why a transfer can never be accepted, or null. The giver gets it back. A closing account accepts

@@ -134,6 +134,8 @@ function accountDocument(state: Account, profile: Profile): Document {
       nameLower: profile.name.toLowerCase(),
       closed: CLOSED[stageOf(state)],
       dueAt: dueAt(state),
+      activeDay: state.day.key || dayOf(profile.createdAt),
+      ...nearLimits(state, profile),
       balance: bookBalance(state.credit),
       entries: [...state.credit.entries],
       creditUsed: state.creditUsed,
@@ -152,6 +154,17 @@ function dueAt(state: Account): number | null {
   const isEmptied = stageOf(state) === "emptied" || stageOf(state) === "closed";
   const death = isEmptied ? null : (state.apiKeys?.nextDeathAt ?? null);
   return expiry === null || death === null ? (expiry ?? death) : Math.min(expiry, death);
+}
+
+/** A limit is near from 90 % of it on (contract section 8, `/x-attention`). */
+const isNear = (cost: Nano, limit: Nano): boolean => limit > 0 && cost >= limit - Math.floor(limit / 10);
+
+/** The month and the day whose cost is near its limit, with that cost; absent where it is not. */
+function nearLimits({ month, day }: Account, { hardLimit, dailyLimit }: Profile) {
+  return {
+    ...(isNear(month.cost, hardLimit) && { nearMonth: month.key, monthCost: month.cost }),
+    ...(isNear(day.cost, dailyLimit) && { nearDay: day.key, dayCost: day.cost }),
+  };
 }
 
 interface Frozen {

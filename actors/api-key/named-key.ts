@@ -13,7 +13,7 @@ import {
   thawMinute,
 } from "../rate-window.ts";
 import { NO_TAGS } from "../tags.ts";
-import type { ApiKey } from "./api-key.ts";
+import { type ApiKey, SCOPES, type Scope } from "./api-key.ts";
 import { addSpending, NO_SPENDING, type PeriodSums, spentIn, spentOn } from "./period-sums.ts";
 
 /**
@@ -23,15 +23,17 @@ import { addSpending, NO_SPENDING, type PeriodSums, spentIn, spentOn } from "./p
 export type FrozenNamedKey = readonly [
   id: ApiKey["id"],
   name: string,
-  scopes: ApiKey["scopes"],
+  /** Initials of the scopes. */
+  scopes: string,
   lists: readonly [ApiKey["allowModels"], ApiKey["allowIps"], ApiKey["resources"]] | 0,
   limits: readonly [hard: Nano, daily: Nano, rpm: number, tpm: number] | 0,
   tags: ApiKey["tags"] | 0,
-  expiresAt: number | null,
-  status: boolean,
+  /** 0 means never. */
+  expiresAt: number,
+  status: 0 | 1,
   createdAt: number,
   createdBy: ApiKey["createdBy"],
-  secrets: readonly (readonly [hash: string, by: ApiKey["createdBy"], until: number | null])[],
+  secrets: readonly (readonly [hash: string, by: ApiKey["createdBy"], until?: number])[],
   issuedBy: string,
   cost: FrozenSums,
   fees: FrozenSums,
@@ -39,8 +41,8 @@ export type FrozenNamedKey = readonly [
   minute: readonly number[],
 ];
 
-/** Sums in the order of their fields; 0 for none. */
-type FrozenSums = readonly [string, Nano, string, Nano, Nano] | 0;
+/** The day of the last addition, whose month is that of the sums, and the sums of day, month and all; 0 for none. */
+type FrozenSums = readonly [day: string, dayCost: Nano, monthCost: Nano, total: Nano] | 0;
 
 /** A key and its use. */
 export class NamedKey {
@@ -110,15 +112,15 @@ export class NamedKey {
     return [
       id,
       name,
-      scopes,
+      scopes.map((scope) => scope[0]).join(""),
       hasLists ? [allowModels, allowIps, resources] : 0,
       hasLimits ? [hardLimit, dailyLimit, rpm, tpm] : 0,
       Object.keys(tags).length === 0 ? 0 : tags,
-      expiresAt,
-      status,
+      expiresAt ?? 0,
+      status ? 1 : 0,
       createdAt,
       createdBy,
-      secrets.map(({ hash, by, until }) => [hash, by, until] as const),
+      secrets.map(({ hash, by, until }) => (until === null ? ([hash, by] as const) : [hash, by, until])),
       issuedBy,
       freezeSums(this.cost),
       freezeSums(this.fees),
@@ -133,9 +135,31 @@ export class NamedKey {
     const [allowModels, allowIps, resources] = lists || NO_LISTS;
     const [hardLimit, dailyLimit, rpm, tpm] = limits || NO_CAPS;
     const thawed = new NamedKey({
-      ...{ name, scopes, allowModels, allowIps, resources, hardLimit, dailyLimit, rpm, tpm },
-      ...{ tags: tags || NO_TAGS, expiresAt, status, id, createdAt, createdBy, issuedBy },
-      secrets: secrets.map(([hash, by, until]) => ({ hash, by, until })) as unknown as ApiKey["secrets"],
+      ...{
+        name,
+        scopes: scopesOf(scopes),
+        allowModels,
+        allowIps,
+        resources,
+        hardLimit,
+        dailyLimit,
+        rpm,
+        tpm,
+      },
+      ...{
+        tags: tags || NO_TAGS,
+        expiresAt: expiresAt || null,
+        status: status === 1,
+        id,
+        createdAt,
+        createdBy,
+        issuedBy,
+      },
+      secrets: secrets.map(([hash, by, until]) => ({
+        hash,
+        by,
+        until: until ?? null,
+      })) as unknown as ApiKey["secrets"],
     });
     thawed.cost = thawSums(cost);
     thawed.fees = thawSums(fees);
@@ -145,16 +169,19 @@ export class NamedKey {
   }
 }
 
+const scopesOf = (initials: string): Scope[] =>
+  [...initials].map((initial) => SCOPES.find((scope) => scope[0] === initial)!);
+
 const NO_LISTS = [[], [], []] as const;
 const NO_CAPS = [ZERO, ZERO, 0, 0] as const;
 
 const freezeSums = (sums: PeriodSums): FrozenSums =>
-  sums === NO_SPENDING ? 0 : [sums.day, sums.dayCost, sums.month, sums.monthCost, sums.total];
+  sums === NO_SPENDING ? 0 : [sums.day, sums.dayCost, sums.monthCost, sums.total];
 
 function thawSums(frozen: FrozenSums): PeriodSums {
   if (frozen === 0) return NO_SPENDING;
-  const [day, dayCost, month, monthCost, total] = frozen;
-  return { day, dayCost, month, monthCost, total };
+  const [day, dayCost, monthCost, total] = frozen;
+  return { day, dayCost, month: day.slice(0, 7), monthCost, total };
 }
 
 const limitsOf = ({ rpm, tpm }: ApiKey): RateLimits =>

@@ -27,6 +27,8 @@ export interface Failure {
   readonly reason: string;
   /** Counted failures in a row after which the key sleeps. */
   readonly limit: number;
+  /** The Level that SWITCH_OVER names for this one, as the reporting node knows it; absent if there is none. */
+  readonly switchTo?: number;
 }
 
 /** Lengths of the first, second, … sleep in minutes; the last one applies to all further sleeps. */
@@ -59,7 +61,13 @@ export function failureEvents(
       ? [{ type: "failed", key, counted, ...(endedAt === undefined ? {} : { endedAt }) }, ...consequences]
       : [...consequences];
   if (towardsSwitch && failuresWithin(fold, now).length >= SWITCH_FAILURES) {
-    events.push({ type: "switched_over", until: now + SWITCH_MS });
+    const { reason, switchTo: to } = failure;
+    events.push({
+      type: "switched_over",
+      until: now + SWITCH_MS,
+      reason,
+      ...(to === undefined ? {} : { to }),
+    });
   }
   return events;
 }

@@ -10,6 +10,7 @@ import { MINUTE_MS } from "../time.ts";
 import { evolveLevel } from "./evolve.ts";
 import { type Failure, failureEvents } from "./failure.ts";
 import { afterSuccess, HEALTHY, isUnavailable, visibleHealth } from "./health.ts";
+import { addRows, happenings, levelRowId } from "./history.ts";
 import {
   createLevel,
   freezeLevel,
@@ -70,14 +71,20 @@ const CLOCKS_APART_MS_MAX = 2_000;
 /** The actor kind `level`. */
 export const level: Behavior<Level, LevelCommand, LevelEvent, never> = {
   kind: "level",
-  version: 3,
+  version: 4,
   empty: (id) => createLevel(id),
   decide,
   evolve(state, event, at) {
-    state.fold = evolveLevel(state.fold, event, at);
+    const after = evolveLevel(state.fold, event, at);
+    const found = happenings(state.fold, event, after, at);
+    state.fold = found.length === 0 ? after : { ...after, rows: after.rows + found.length };
+    if (found.length > 0) addRows(state, found, at);
   },
   pendingEffects: () => [],
-  materialize: () => [],
+  materialize: ({ id, volatile }) =>
+    volatile.unwrittenRows
+      .splice(0)
+      .map((row) => ({ table: "levelEvents", id: levelRowId(id, row.number), body: row })),
   freeze: freezeLevel,
   thaw: thawLevel,
   isLine: () => false,

@@ -75,7 +75,36 @@ export type LevelEvent =
     }
   | { readonly type: "recovered"; readonly keys: readonly Success[] }
   | { readonly type: "woken"; readonly keys: readonly ProviderKeyId[] }
-  | { readonly type: "switched_over"; readonly until: number };
+  | {
+      readonly type: "switched_over";
+      readonly until: number;
+      /** Name of the last failure, and the backup Level if the reporting node knew one. Older events have neither. */
+      readonly reason?: string;
+      readonly to?: number;
+    };
+
+/** What happened to a key or the Level, as its history says; see history.ts. Times are wall-clock ms. */
+export type LevelHappening =
+  /** A key is unused until `until`. `reason` is the name of the failure. */
+  | { readonly type: "sleep"; readonly key: ProviderKeyId; readonly reason: string; readonly until: number }
+  | { readonly type: "wake"; readonly key: ProviderKeyId; readonly reason: WakeReason }
+  /** The backup Level is used until `until`. `to` is that Level, where SWITCH_OVER named one. */
+  | { readonly type: "switch_over"; readonly reason: string; readonly until: number; readonly to?: number };
+
+/**
+ * Why a key that slept is used again: it answered its probe; its Owner woke it, or changed it so that its failures say
+ * nothing any more; an answer that was reported late showed that it did not fail in a row.
+ */
+export type WakeReason = "answered" | "woken" | "changed" | "late_answer";
+
+/** A row of the history, as its document has it. */
+export type LevelRow = LevelHappening & {
+  readonly owner: number;
+  readonly level: number;
+  /** Numbers the rows of a Level, from 1. */
+  readonly number: number;
+  readonly at: number;
+};
 
 /** Failures in a row that caused a sleep. The late report of a success between them revokes the sleep. */
 export interface Streak {
@@ -106,6 +135,8 @@ export interface LevelFold {
   readonly recentFailures: readonly number[];
   /** Wall-clock ms until which the backup Level is used; 0 means not switched over. */
   readonly switchedUntil: number;
+  /** Rows that the history ever had; see history.ts. */
+  readonly rows: number;
 }
 
 /** A request that may probe a waking key. If it is lost with the activation, one more probe is granted. */
@@ -124,6 +155,8 @@ export interface Level {
     readonly probes: Map<ProviderKeyId, Probe>;
     /** When each key's latest known answer ended; failures that ended before it do not count for a streak. */
     readonly answeredUntil: Map<ProviderKeyId, number>;
+    /** Rows of the history whose documents are not taken yet, oldest first. */
+    readonly unwrittenRows: LevelRow[];
   };
 }
 
@@ -135,13 +168,14 @@ const EMPTY: LevelFold = {
   health: new Map(),
   recentFailures: [],
   switchedUntil: 0,
+  rows: 0,
 };
 
 /** Returns a Level with this fold and empty volatile state. */
 export const createLevel = (id: string, fold: LevelFold = EMPTY): Level => ({
   id,
   fold,
-  volatile: { probes: new Map(), answeredUntil: new Map() },
+  volatile: { probes: new Map(), answeredUntil: new Map(), unwrittenRows: [] },
 });
 
 /** Returns the durable state as plain data, which `thawLevel` reads. */

@@ -12,6 +12,7 @@ import {
   chargeDecision,
   mainKeyAdmitBesideKeys,
 } from "./account-cases.ts";
+import { attemptCounted } from "./activity-cases.ts";
 import { chargeNoted, refusalReported } from "./history-cases.ts";
 import {
   chatParse,
@@ -43,6 +44,7 @@ const CASES: readonly Case[] = [
     prepare: mainKeyAdmitBesideKeys,
   },
   { name: "http1", what: "whole answer, split into head and body", prepare: http1Whole },
+  { name: "attempt", what: "attempt, counted for its key's figures", prepare: attemptCounted },
   { name: "meter", what: "usage and charge of an answer", prepare: meterUsageOf },
   { name: "charge", what: "charge, decided and evolved", prepare: chargeDecision },
   { name: "activate", what: "account, from its snapshot's text", prepare: activation },

@@ -30,7 +30,7 @@ export async function keyActivity(
 ): Promise<ReadonlyMap<ProviderKeyId, KeyActivity>> {
   const sums = new Map<ProviderKeyId, KeyActivity>();
   const query: KeyActivityQuery = { keys };
-  for (const { answer } of await system.queryNodes(KEY_ACTIVITY, query, NODES_MS)) {
+  for (const { answer } of await system.queryNodes({ name: KEY_ACTIVITY, input: query }, NODES_MS)) {
     if (!Array.isArray(answer)) continue;
     for (const one of answer.filter(isActivity)) {
       const sum = sums.get(one.key);

@@ -1,10 +1,12 @@
 // `verify`: prints the findings of a verification, with a progress bar on a terminal and rare lines
 // otherwise. Exits with 1 for any finding.
 
+import { realClock } from "../base/clock.ts";
 import { exactUsd, SPENT } from "../report/verify/conservation.ts";
+import { LAST_VERIFY, type LastVerify, lastVerifyOf } from "../report/verify/last-verify.ts";
 import { type Progress, type Verified, verify } from "../report/verify/verify.ts";
 import type { Settings } from "../settings/settings.ts";
-import { openAudit } from "../store/open.ts";
+import { openAudit, putRegistryRow } from "../store/open.ts";
 import { orRefuse } from "./user-error.ts";
 
 /**
@@ -16,12 +18,25 @@ export async function verifyStore(settings: Settings): Promise<void> {
   const began = performance.now();
   try {
     const verified = await verify(audit, process.stderr.isTTY ? bar() : quiet());
-    const seconds = (performance.now() - began) / 1000;
+    const ms = performance.now() - began;
+    await keep(settings, lastVerifyOf(verified, realClock().wall(), ms));
+    const seconds = ms / 1000;
     for (const { rule, where, what } of verified.findings) console.log(`${rule}: ${where}: ${what}`);
     console.log(summary(verified, seconds));
     if (verified.findingCount > 0) process.exitCode = 1;
   } finally {
     await audit.close();
+  }
+}
+
+/** Keeps the result where `GET /x-cluster` finds it. A store that cannot be written to, such as a copy, does without. */
+async function keep({ storeUrl }: Settings, result: LastVerify): Promise<void> {
+  try {
+    await putRegistryRow(storeUrl, LAST_VERIFY, JSON.stringify(result));
+  } catch (error) {
+    console.error(
+      `The result is not kept in the store: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import type { Admitted } from "../../actors/account/admit.ts";
 import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
 import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
+import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { NO_TAGS, type Tags } from "../../actors/tags.ts";
 import type { Cancellation } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
@@ -113,6 +114,8 @@ export interface Attempted {
   readonly model: string;
   /** Wall-clock ms at which the attempt began. */
   readonly startedAt: number;
+  /** SWITCH_OVER of the key's Owner; absent where the attempt says nothing of the Level. */
+  readonly switchOver?: OwnerConfig["switchOver"];
 }
 
 /** What a provider answered to an attempt, with all that is needed to read, charge and explain it. */

@@ -5,6 +5,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { accounts } from "./accounts/accounts.ts";
 import type { UsersParts } from "./accounts/users.ts";
 import { apiKeys } from "./api-keys/api-keys.ts";
+import { type AttentionParts, attention } from "./attention/attention.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
 import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
@@ -15,6 +16,7 @@ import { type RequestListParts, requestLists } from "./dashboard/requests.ts";
 import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
+import { type MoneyParts, moneyStatement } from "./money/money.ts";
 import { type NewsParts, news } from "./news/news.ts";
 import { documentation } from "./openapi/swagger-ui.ts";
 import type { DocumentedRoute } from "./operation.ts";
@@ -28,11 +30,13 @@ interface EndpointParts
   extends UsersParts,
     KeysParts,
     ConfigurationParts,
+    MoneyParts,
     NewsParts,
     CredentialsParts,
     DashboardParts,
     RequestListParts,
     LiveParts,
+    AttentionParts,
     BillsParts,
     GatewayFamilyParts,
     OperationsParts {}
@@ -87,6 +91,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .onError(errorHandler(parts, served))
     .use(accounts(parts) as AnyElysia)
     .use(apiKeys(parts) as AnyElysia)
+    .use(attention(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
@@ -94,6 +99,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(requestLists(parts) as AnyElysia)
     .use(live(parts) as AnyElysia)
     .use(gateway(parts))
+    .use(moneyStatement(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)
     .use(providerKeys(parts) as AnyElysia)
     .use(operations(parts))

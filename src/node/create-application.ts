@@ -19,6 +19,7 @@ import { INTERNAL, refusalOf } from "../http/errors.ts";
 import { createAdminIdempotency } from "../http/idempotency.ts";
 import { createMetrics, createReadiness } from "../http/operations/health.ts";
 import { apiKeyOf } from "../http/request-head.ts";
+import type { MoneyReport } from "../report/money-statement.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
 import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
@@ -35,6 +36,7 @@ export interface ApplicationParts extends Core {
   readonly movableClock: AppParts["movableClock"];
   /** Returns why this node should get no requests; null when it should. */
   readonly localReason: () => string | null;
+  readonly money: MoneyReport;
 }
 
 /** Builds the parts that `createApp` needs. */
@@ -46,7 +48,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ configs, failedRequests, requestHistory, largeBodies },
+    ...{ configs, failedRequests, requestHistory, largeBodies, money: given.money },
     ...{
       maxBodyBytes,
       trustProxy,

@@ -31,7 +31,6 @@ import { createSecretVault, type SecretVault } from "../upstream/secret-vault.ts
 import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
 import { createUpstreams } from "../upstream/upstream-by-type.ts";
-import type { NodeQueries } from "./node-queries.ts";
 
 /** What all parts above the actors are made of. */
 export interface Core {
@@ -48,7 +47,6 @@ export interface Core {
 /** What the gateway is made of besides: the list that the observer of the actor system fills. */
 export interface GatewayCore extends Core {
   readonly recentRequests: RecentRequests;
-  readonly queries: Pick<NodeQueries, "register">;
 }
 
 /** The gateway's parts, and how to end them. */
@@ -86,10 +84,7 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
   const chooser = createKeyChooser();
   const keyActivity = new KeyActivityCounter();
   const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
-  const requestHistory = createRequestHistory({
-    ...{ system, clock, log, recent: core.recentRequests },
-    registerQuery: core.queries.register,
-  });
+  const requestHistory = createRequestHistory({ system, clock, log, recent: core.recentRequests });
   return {
     ...{ guard, vault, keyActivity },
     parts: {

@@ -20,18 +20,18 @@ import type { Log } from "../base/log.ts";
 import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
 import { observeRequests } from "../gateway/request-history/request-history.ts";
 import { createApp } from "../http/app.ts";
+import { createMoneyReport } from "../report/money-statement.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { applicationParts } from "./create-application.ts";
-import { createNodeGateway } from "./create-gateway.ts";
-import { createGauges, watermarkAge } from "./gauges.ts";
+import { createNodeGateway, type NodeGateway } from "./create-gateway.ts";
+import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
 import { asSetting, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
-import { createNodeQueries } from "./node-queries.ts";
 import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
 import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
@@ -86,13 +86,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   }
 
   const figures = createGauges();
-  const queries = createNodeQueries();
   const age = watermarkAge(clock);
   const recentRequests = new RecentRequests();
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
-    answerQuery: queries.answer,
     observer: observeRequests(recentRequests, clock),
     saved(watermark) {
       age.saved(watermark);
@@ -105,18 +103,23 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   });
 
   const core = { settings, system, store, clock, random, log, secretsKey: seal };
-  const gateway = await createNodeGateway({ ...core, recentRequests, queries });
+  const gateway = await createNodeGateway({ ...core, recentRequests });
   closing.defer(gateway.finish);
-  const { settlement, chooser, requestHistory } = gateway.parts;
-  const readActivity = keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall()));
-  queries.register(KEY_ACTIVITY, readActivity);
-  figures.register("lateCharges", () => settlement.lateCharges());
-  figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
-  figures.register("keysInFlight", chooser.allInFlight);
-  figures.register("requestReportsSkipped", requestHistory.skippedCount);
-  figures.register("requestReportsLost", requestHistory.lostCount);
+  const { settlement, chooser } = gateway.parts;
+  system.serveQuery(
+    KEY_ACTIVITY,
+    keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall())),
+  );
+  registerGatewayFigures(figures, gateway.parts);
   figures.register("watermarkAgeMs", age.ms);
   figures.register("tableVersion", infrastructure.tableVersion);
+  const money = createMoneyReport({
+    system,
+    store,
+    clock,
+    log,
+    heldHere: settlement.heldCosts.bind(settlement),
+  });
   const localReason = createReadinessCheck({
     placement,
     connected: bus.connected,
@@ -128,7 +131,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
   };
   const parts = applicationParts({
-    ...{ ...core, gateway, placement, localReason, movableClock },
+    ...{ ...core, gateway, placement, localReason, movableClock, money },
     addresses: front.addresses,
   });
   const everything = createApp(parts, "all");
@@ -156,6 +159,18 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
       await opened.disposeAsync();
     },
   };
+}
+
+/** Registers the figures that parts of the gateway know. */
+function registerGatewayFigures(
+  figures: Gauges,
+  { settlement, chooser, requestHistory }: NodeGateway["parts"],
+): void {
+  figures.register("lateCharges", () => settlement.lateCharges());
+  figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
+  figures.register("keysInFlight", chooser.allInFlight);
+  figures.register("requestReportsSkipped", requestHistory.skippedCount);
+  figures.register("requestReportsLost", requestHistory.lostCount);
 }
 
 /** A name that no other process has, on any machine, now or earlier. */

@@ -6,6 +6,7 @@ import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
 import type { ActorProtocol, ActorRef, AnyBehavior, Kind } from "./actor.ts";
 import type { ActorObserver } from "./actor-observer.ts";
+import type { AnswerQuery, NodeAnswer, NodeQuery } from "./cluster/node-queries.ts";
 import type { AskOptions } from "./cluster/retry-client.ts";
 import type { RuntimeLimits } from "./limits.ts";
 import type { Placement } from "./placement/placement.ts";
@@ -49,8 +50,6 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
    * this is true.
    */
   owns(actor: ActorRef): boolean;
-  /** Returns the other node that owns an actor; null when this node does, or when nobody is known to. */
-  otherOwnerOf(actor: ActorRef): string | null;
   /**
    * Reports actors of which local copies may be stale, because their shard moved or publications may have
    * been missed. It is called after the fact, synchronously. Returns a function that unsubscribes.
@@ -73,21 +72,22 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
   overview(ms: number): Promise<readonly { readonly node: string; readonly stats: SystemStats | null }[]>;
   /** Calls `save` on every node. Returns false when a node was too slow or did not answer. */
   saveEverywhere(ms: number): Promise<boolean>;
+  /** Registers what answers the queries of a name on this node; it replaces an earlier one. */
+  serveQuery(name: string, answer: AnswerQuery): void;
   /**
-   * Asks all nodes, this one included, what a part outside the runtime answers there (`SystemParts.answerQuery`).
-   * `answer` is null for a node that does not answer within `ms`, or that does not know the query. What other nodes
+   * Sends a query to one node and returns the answer. Rejects as the bus does; `ms` is the timeout. What other nodes
    * answer is as they sent it, and has to be parsed.
    */
-  queryNodes(
-    name: string,
-    input: unknown,
-    ms: number,
-  ): Promise<readonly { readonly node: string; readonly answer: unknown }[]>;
+  queryNode(node: string, query: NodeQuery, ms: number): Promise<unknown>;
+  /** Sends a query to all nodes, this one included; an answer is null where a node failed or took longer than `ms`. */
+  queryNodes(query: NodeQuery, ms: number): Promise<readonly NodeAnswer[]>;
   /**
-   * Asks one other node, once. Throws when it does not answer within `ms`, or does not know the query; it may have
-   * answered then or not.
+   * Sends a query to the node that owns an actor, so that a task of the cluster has one place. Rejects with
+   * `UnavailableError` when that node does not answer within `ms`.
    */
-  queryNode(node: string, name: string, input: unknown, ms: number): Promise<unknown>;
+  queryOwner(actor: ActorRef, query: NodeQuery, ms: number): Promise<unknown>;
+  /** Returns the other node that owns an actor; null when this node does, or when none is known to. */
+  otherOwnerOf(actor: ActorRef): string | null;
   /**
    * Gives all shards to other nodes while this one keeps serving (SIGTERM). Returns false when some are left
    * after `ms`. A single process returns true at once.
@@ -127,11 +127,6 @@ export interface SystemParts {
   readonly limits?: Partial<RuntimeLimits>;
   /** Gauges of parts outside the runtime, which `stats` reports to other nodes too. */
   readonly figures?: () => Readonly<Record<string, number>>;
-  /**
-   * Answers the queries of `ActorSystem.queryNodes` on this node, at once and with plain data. Throws for a name
-   * that it does not know.
-   */
-  readonly answerQuery?: (name: string, input: unknown) => unknown;
   /** Called regularly: commits older than this wall-clock ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
   /** What is kept beside the actors of this node; it learns of their commits and shards. */

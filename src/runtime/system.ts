@@ -24,6 +24,7 @@ import { HoldHandoff } from "./cluster/hold-handoff.ts";
 import { createHoldResync } from "./cluster/hold-resync.ts";
 import { createNodeOperations, type NodeOperations } from "./cluster/node-operations.ts";
 import { createNodeProtocol, type NodeProtocol } from "./cluster/node-protocol.ts";
+import { NodeQueries } from "./cluster/node-queries.ts";
 import { createRecoveryScan } from "./cluster/recovery-scan.ts";
 import { createRetryClient } from "./cluster/retry-client.ts";
 import { LIMITS, type RuntimeLimits } from "./limits.ts";
@@ -50,7 +51,6 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     askNow: (to, type, input, options = NO_OPTIONS) => node.askNow(to, { ...input, type }, options),
     subscribe: node.publications.subscribe,
     owns: node.operations.owns,
-    otherOwnerOf: node.operations.otherOwnerOf,
     onStale(handle) {
       // A handler that is registered twice is called twice.
       const own: StaleHandler = (concerns) => handle(concerns);
@@ -61,8 +61,11 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     onResync: node.resync.onResync,
     overview: node.operations.overview,
     saveEverywhere: node.operations.saveEverywhere,
-    queryNodes: node.operations.queryNodes,
-    queryNode: node.operations.queryNode,
+    serveQuery: (name, answer) => node.queries.serve(name, answer),
+    queryNode: (to, query, ms) => node.queries.send(to, query, ms),
+    queryNodes: (query, ms) => node.queries.queryNodes(query, ms),
+    queryOwner: (actor, query, ms) => node.queries.queryOwner(actor, query, ms),
+    otherOwnerOf: (actor) => node.queries.otherOwnerOf(actor),
     handOff: placement.handOff,
     lagMs: node.committer.lagMs,
     stats: node.operations.stats,
@@ -127,8 +130,8 @@ function connectParts(parts: SystemParts) {
     protocol: () => protocol,
     version: parts.version ?? "",
     figures: () => parts.figures?.() ?? {},
-    answerQuery: (name, input) => (parts.answerQuery ?? noAnswer)(name, input),
   });
+  const queries = new NodeQueries(clock, placement, () => protocol);
   const protocol: NodeProtocol = createNodeProtocol(bus, log, {
     command: ({ envelope }) => router.serve(envelope),
     async holdsReasserted({ node, shards }) {
@@ -142,7 +145,7 @@ function connectParts(parts: SystemParts) {
     stats: async () => operations.stats(),
     save: ({ ms }) => operations.save(ms),
     reload: ({ actor }) => operations.reloadHere(actor),
-    query: async ({ name, input }) => operations.answerQuery(name, input),
+    query: (query) => queries.answer(query),
   });
   const router: ActorRouter = new ActorRouter({
     ...{ clock, limits, counters, placement, behaviorOf, activations, handoff, protocol, draining },
@@ -155,12 +158,8 @@ function connectParts(parts: SystemParts) {
   const askNow = createAskNow({ clock, random, router, ask });
   return {
     ...{ limits, state, log, placement, committer, publications, outbox, resync, activations, scan, handoff },
-    ...{ operations, protocol, router, ask, askNow },
+    ...{ operations, queries, protocol, router, ask, askNow },
   };
-}
-
-function noAnswer(name: string): never {
-  throw new Error(`no part of this node answers the query ${name}`);
 }
 
 /** Registers what follows when shards move. Returns the handlers that learn of stale copies. */

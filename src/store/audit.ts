@@ -39,6 +39,15 @@ export interface Derivation {
   readonly newer: readonly DocumentKey[];
   /** The actor's ledger lines up to this number are projected; later ones may be. */
   readonly projectedLines: number;
+  /** The row of the account's sums of credit; null when there is none, or it is newer than the ledger that was read. */
+  readonly money: { readonly seq: number; readonly sums: string } | null;
+  /** That row goes at least up to this seq. */
+  readonly moneyTo: number;
+}
+
+/** A stored row of a Level's history. */
+export interface LevelEventDocument extends Pick<DocumentKey, "id" | "seq"> {
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** A document's body, with the sums that bills are made from. */
@@ -75,6 +84,8 @@ export interface Met {
   readonly lineRows: number;
   /** Parts of usage: rows, or the parts within documents. */
   readonly usageParts: number;
+  /** Rows of sums of credit, one per account. */
+  readonly moneyRows: number;
 }
 
 /**
@@ -101,6 +112,8 @@ export interface AuditView
   keyCosts(): Promise<readonly KeyCost[]>;
   /** The sums of one actor; empty in a store that keeps those over all actors. */
   keyCostsOf(actor: string): Promise<readonly ActorKeyCost[]>;
+  /** The stored history of a Level, `<owner>.<level>`, in no order. A row may be newer than the ledger that was read. */
+  levelEvents(level: string): Promise<readonly LevelEventDocument[]>;
   /** Whether the actor has commits after the ledger that was read, so that its claims may be newer too. */
   moved(actor: string): Promise<boolean>;
   /**

@@ -3,6 +3,7 @@
 import { realClock } from "../base/clock.ts";
 import type { AuditView } from "./audit.ts";
 import { openSqliteAudit } from "./sqlite/audit.ts";
+import { putSqliteRegistryRow } from "./sqlite/claims.ts";
 import { lockDatabase } from "./sqlite/lock.ts";
 import { databasePath, MEMORY, openSqlite, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
@@ -65,6 +66,16 @@ export async function openAudit(url: string): Promise<AuditView> {
   if (!isMongo(url)) return openSqliteAudit(url);
   const { openMongoAudit } = await import("./mongo/audit.ts");
   return openMongoAudit(url, { clock: realClock() });
+}
+
+/**
+ * Sets one row of the registry, in one short transaction, beside running servers. The store must exist and have the current
+ * schema. Rejects when it cannot be written within some seconds.
+ */
+export async function putRegistryRow(url: string, key: string, value: string): Promise<void> {
+  if (!isMongo(url)) return putSqliteRegistryRow(databasePath(url), key, value, realClock());
+  const { putMongoRegistryRow } = await import("./mongo/claims.ts");
+  await putMongoRegistryRow(url, key, value, { clock: realClock() });
 }
 
 /** Whether a STORE_URL names a store that several nodes share. */

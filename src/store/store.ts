@@ -4,6 +4,7 @@
 // A store decides nothing about accounts: it keeps what it is given and refuses a second writer of a seq.
 
 import type { FoundLines, LineAnchor, LineFilter, LineTotals, LineWalk } from "./line-filter.ts";
+import type { MoneyTotals } from "./money-fold.ts";
 import type {
   Conditions,
   DocumentBody,
@@ -348,6 +349,14 @@ export interface Store extends Registry {
    * rejects as `usageTotals` does, and never blocks the event loop for long.
    */
   usageReport(query: UsageReportQuery, signal?: AbortSignal): Promise<UsageReport>;
+
+  /**
+   * The sums of credit of all trees, as of one consistent cut of the ledger that trails it by at most two seconds.
+   * `since` (wall-clock milliseconds) is a time before which the commits of all accounts are covered by snapshots; a
+   * networked store looks for later ones. It never blocks the event loop for long. Rejects with `StoreBusyError` while a
+   * store that an older version wrote is being prepared.
+   */
+  moneyTotals(since: number): Promise<MoneyTotals>;
 
   /**
    * Returns true when the key is claimed now, or was claimed before by the same `by`. `at` is wall-clock

@@ -4,6 +4,7 @@
 
 import type { CursorRow } from "./keyset-cursor.ts";
 import type { LineRow, LinesOfCommit } from "./line-rows.ts";
+import { MoneyFold } from "./money-fold.ts";
 import type { Claim, Commit, KeptAnswer, Snapshot } from "./store.ts";
 import type { DocumentBody } from "./tables.ts";
 
@@ -196,6 +197,24 @@ export function parseLineRow(stored: unknown): LineRow {
     tags: row.list("tags", isText),
     amount: row.integer("amount"),
   };
+}
+
+/** The row of an account's sums of credit, as it is stored. */
+export function parseMoneyRow(stored: unknown): { readonly seq: number; readonly sums: string } {
+  const row = new StoredRow("money", stored);
+  return { seq: row.integer("seq"), sums: row.text("sums") };
+}
+
+/** The sums of credit of an account, by the key of their row or its `actor`. */
+export function parseMoneyFold(stored: unknown): MoneyFold {
+  const row = new StoredRow("money", stored);
+  const actor = row.has("actor") ? row.text("actor") : row.key();
+  const [seq, sums] = [row.integer("seq"), row.text("sums")];
+  try {
+    return MoneyFold.fromText(actor, seq, sums);
+  } catch {
+    return row.fail("sums", "sums of credit");
+  }
 }
 
 /** The place of a commit in the ledger. */

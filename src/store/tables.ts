@@ -22,6 +22,16 @@ export const TABLES = {
     closed: "integer",
     /** Wall-clock milliseconds of the next expiry of credit; absent when no credit expires. */
     dueAt: "integer",
+    /** 0 is disabled. */
+    status: "integer",
+    suspended: "integer",
+    /** The book balance in nano-dollars; it changes with nearly every save. */
+    balance: "integer",
+    /** The month (`YYYY-MM`) and the day in which the cost has come near HardLimit, or DailyLimit; absent before. */
+    nearMonth: "text",
+    nearDay: "text",
+    /** The day of the last charge, or of the creation. */
+    activeDay: "text",
   },
   /** The usage of an account on a day, by model: one document per account and day. */
   usage: {
@@ -99,6 +109,12 @@ export const TABLES = {
     until: "integer",
   },
 } as const satisfies Record<string, Record<string, "integer" | "text" | "real">>;
+
+/**
+ * Fields that change with nearly every save of a document. Lists by them are read from their own index and not counted
+ * in parts, so that such a save rewrites that index alone.
+ */
+export const CHANGING_FIELDS: ReadonlySet<string> = new Set(["balance"]);
 
 export type Table = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];

@@ -106,6 +106,8 @@ if (ground !== null) {
       const verified = await run(["verify"], env);
       expect(verified.out).toContain("Everything agrees.");
       expect(verified.code).toBe(0);
+      const { last_verify } = (await callsTo(() => node.url).call(rootKey, "GET", "/x-cluster")).body;
+      expect(last_verify).toMatchObject({ differences: 0, lines: expect.any(Number) });
       const exported = await run(["export", "--from", "2020-01-01", "--to", "2099-12-31"], env);
       expect(exported.out).toStartWith("account,name,line,at,id,type,amount");
       expect(exported.code).toBe(0);

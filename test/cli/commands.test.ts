@@ -120,7 +120,7 @@ describe("check", () => {
   test("says what it found, one line each", async () => {
     const { code, out } = await run(sound, ["check"]);
     expect(code).toBe(0);
-    expect(out).toMatch(/settings +valid\nstore .*schema version 7, \d+ commits\nsecrets .*\n/);
+    expect(out).toMatch(/settings +valid\nstore .*schema version 8, \d+ commits\nsecrets .*\n/);
   });
 
   test("a store that is not there yet is fine where it can be made, and is not made", async () => {
@@ -155,6 +155,14 @@ function newer(path: string): void {
   db.close();
 }
 
+/** What a database keeps of its last verification. */
+function kept(path: string): Record<string, unknown> {
+  const db = new Database(path, { readonly: true });
+  const row = db.query("SELECT value FROM registry WHERE key = 'verify'").get() as { value: string };
+  db.close();
+  return JSON.parse(row.value);
+}
+
 describe("verify", () => {
   test("a sound store: the sums, exit code 0", async () => {
     const { code, out } = await run(sound, ["verify"]);
@@ -173,6 +181,20 @@ describe("verify", () => {
     expect(out).toMatch(/^account_document: accounts \d+ at #\d+: balance is 5, computed \d+$/m);
     expect(out).toContain("1 DIFFERENCES");
     expect(code).toBe(1);
+    expect(kept(path)).toMatchObject({ accounts: 4, differences: 1, lines: expect.any(Number) });
+  });
+
+  test("beside a running server: its result is kept, and nothing else changes", async () => {
+    const path = copy();
+    const service = await startService(settingsFor(path), silent);
+    const { code } = await run(path, ["verify"]);
+    const { code: again } = await run(path, ["verify"]);
+    await service.stop();
+    expect([code, again]).toEqual([0, 0]);
+    const result = kept(path);
+    expect(result).toMatchObject({ accounts: 4, differences: 0 });
+    expect(Object.keys(result)).toEqual(["at", "lines", "accounts", "differences", "ms"]);
+    expect((await run(path, ["verify"])).code).toBe(0);
   });
 
   test("no database: exit code 2, and none is made", async () => {

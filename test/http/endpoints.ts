@@ -311,6 +311,7 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "POST /x-keys/:key": KEY_UPDATE,
   "DELETE /x-keys/:key": { path: "/x-keys/1", as: "owner", query: [] },
   "POST /x-keys/:key/test": { path: "/x-keys/1/test", as: "owner", query: [] },
+  "GET /x-events": { path: "/x-events", as: "owner", query: ["from", "to", "page", "size"] },
   "GET /x-config": { path: "/x-config", as: "owner", query: [] },
   "PUT /x-config": CONFIGURATION,
   "POST /x-config": CONFIGURATION,
@@ -390,6 +391,8 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     fields: fieldsOf({ text: "confirm name key" }),
   },
   "GET /x-cluster": { path: "/x-cluster", as: "root" },
+  "GET /x-money": { path: "/x-money", as: "owner", query: [] },
+  "GET /x-attention": { path: "/x-attention", as: "owner", query: ["page", "size"] },
   // The last that writes: what comes after it may find another day.
   "PUT /x-clock": {
     path: "/x-clock",

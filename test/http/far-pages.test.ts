@@ -11,12 +11,14 @@ const PAGED = [
   ["/x-users?", ""],
   ["/x-users/$owner?", ""],
   ["/x-keys?", "keys"],
+  ["/x-events?", "events"],
   ["/x-config/history?", "versions"],
   ["/dashboard/ledger?", "lines"],
   ["/x-ledger?user=$child&", "lines"],
   ["/dashboard/logs?", "logs"],
   ["/dashboard/requests?", "requests"],
   ["/x-requests?user=$child&", "requests"],
+  ["/x-attention?", "accounts"],
 ] as const;
 
 test.each(PAGED)("%s", async (path, field) => {

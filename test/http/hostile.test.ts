@@ -6,6 +6,7 @@ import type { Json } from "../e2e/harness.ts";
 import { prepared, useBench } from "../e2e/use-bench.ts";
 import { ENDPOINTS, hostOf, methodOf, routeNames, WRITING, WRONG } from "./endpoints.ts";
 import { proper, properError } from "./proper.ts";
+import { settingsOf } from "./provider-keys/rows.ts";
 import { wellCalled } from "./well-called.ts";
 
 let before: Json;
@@ -26,7 +27,7 @@ async function everything(): Promise<Json> {
     bench.ledger(user.key),
     bench.ledger(bench.rootKey),
   ]);
-  const keys = (await bench.call(owner.key, "GET", "/x-keys?page=0")).body;
+  const keys = (await bench.call(owner.key, "GET", "/x-keys?page=0")).body.keys.map(settingsOf);
   return { owned, used, root, keys, totals: bench.provider.totals() };
 }
 

@@ -125,6 +125,7 @@ async function life(): Promise<void> {
       `/x-info?user=${child.id}`,
       `/x-requests?user=${child.id}`,
       "/x-keys",
+      "/x-events",
       "/x-conf",
       "/metrics",
       "/v1/models",

@@ -66,7 +66,66 @@ if (ground !== null) {
       expect(ledgers[0]!.map(({ type }) => type)).toEqual(["transfer_in", "charge", "charge"]);
       expect(ledgers[1]).toEqual(ledgers[0]!);
     });
+
+    test("state together where all credit is: one of them adds it up, and both answer that", async () => {
+      const [atA, atB] = [at(a), at(b)];
+      const home = householdOf(atA.call, ROOT_KEY, provider.url);
+      const owner = await home.owner({ credit: 50 });
+      const user = await home.subaccount(owner, { CreditGranted: 5 });
+      const { headers } = await atB.chat(user.key, "[[prompt=100 output=100]]");
+      const statements = await Promise.all([
+        ...[atA, atB].map(({ call }) => call(owner.key, "GET", "/x-money")),
+        ...[atA, atB].map(({ call }) => call(ROOT_KEY, "GET", "/x-money")),
+      ]);
+      const [own, same, all, allToo] = statements.map(({ body }) => body);
+      expect(own).toMatchObject({ minted: 50, charges: Number(headers.get("x-arbor-cost")), difference: 0 });
+      expect([same, allToo]).toEqual([own, all]);
+      expect(all).toMatchObject({ at: own.at, difference: 0, moved_in: 0, moved_out: 0 });
+    });
   });
+
+  test("keys of providers have one state and one sum of figures, whichever node is asked, also after a move", async () => {
+    const owner = await householdOf(at(a).call, ROOT_KEY, provider.url).owner();
+    const user = await householdOf(at(b).call, ROOT_KEY, provider.url).subaccount(owner);
+    const { id, secret } = owner.keys[0]!;
+    const get = async (node: Service, path: string) => (await at(node).call(owner.key, "GET", path)).body;
+    const keyAt = async (node: Service): Promise<Json> => (await get(node, `/x-keys/${id}`)).key;
+    const ask = (node: Service) => at(node).chat(user.key, "[[output=2]]");
+
+    for (const node of [a, b, b]) expect((await ask(node)).status).toBe(200);
+    const paid = -(await at(a).ledger(user.key)).reduce(
+      (sum, { type, amount }) => (type === "charge" ? sum + amount : sum),
+      0,
+    );
+    for (const node of [a, b]) {
+      expect((await keyAt(node)).LastHour).toMatchObject({ attempts: 3, failures: 0 });
+      await until("the cost is summed", async () => Math.abs((await keyAt(node)).CostToday - paid) < 1e-12);
+    }
+
+    provider.behave(secret, "fault=401");
+    expect((await ask(a)).status).toBe(502);
+    provider.behave(secret, null);
+    for (const node of [a, b]) {
+      await until("it sleeps", async () => (await keyAt(node)).State === "sleeping");
+    }
+    expect((await at(a).call(owner.key, "PUT", `/x-keys/${id}`, { Sleep: false })).status).toBe(200);
+    for (const node of [a, b]) expect((await keyAt(node)).State).toBe("normal");
+    await until("the other node uses it", async () => (await ask(b)).status === 200);
+
+    const leaver = await ground.start("mover");
+    await until("it has shards", async () =>
+      (await overview(leaver)).nodes.every(({ shards }: Json) => shards > 0),
+    );
+    expect((await keyAt(leaver)).LastHour.attempts).toBeGreaterThanOrEqual(5);
+    await leaver.stop();
+    for (const node of [a, b]) {
+      await until("the events are there", async () => (await get(node, "/x-events")).total === 2);
+      expect((await get(node, "/x-events")).events).toMatchObject([
+        { type: "wake", key_id: id, reason: "woken" },
+        { type: "sleep", key_id: id, reason: "invalid_key" },
+      ]);
+    }
+  }, 90_000);
 
   test("a node that leaves hands its shards over, and the other serves them at once", async () => {
     const leaver = await ground.start("leaver");

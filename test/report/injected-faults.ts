@@ -120,6 +120,36 @@ export function faultsIn(tree: () => About): readonly InjectedFault[] {
       "a sum of a provider key that answered nothing": ({ db }) =>
         db.run("INSERT INTO keyCosts SELECT max(day), 777, 5 FROM keyCosts"),
     },
+    level_history: {
+      "a row of what did not happen to a key": ({ db }) =>
+        db.run(
+          `INSERT INTO levelEvents SELECT substr(actor, 7) || '/5', 1, 2, 5,
+             json_object('owner', 2, 'level', 1, 'number', 5, 'at', 5, 'type', 'wake', 'key', 1, 'reason', 'woken')
+           FROM commits WHERE actor LIKE 'level/%' LIMIT 1`,
+        ),
+      "rows that a snapshot covers, and are not there": ({ db, edit }) => {
+        const e = { type: "slept", key: 1, until: 5, sleepTimes: 1, reason: "timeout" };
+        edit(
+          ({ actor, seq }) => actor.startsWith("level/") && seq === 1,
+          (c) => c.events.push({ at: c.at, line: false, e }),
+        );
+        db.run("UPDATE snapshots SET seq = 1 WHERE actor LIKE 'level/%'");
+      },
+    },
+    money_sums: {
+      "sums of credit, off by one nano-dollar": ({ db }) =>
+        db.run("UPDATE money SET sums = json_set(sums, '$[1]', (sums->>'$[1]') + 1) WHERE actor = ?", [
+          `account/${blue()}`,
+        ]),
+      "sums of credit that are missing": ({ db }) =>
+        db.run("DELETE FROM money WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit of before": ({ db }) =>
+        db.run("UPDATE money SET seq = 1 WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit beyond the ledger's end": ({ db }) =>
+        db.run("UPDATE money SET seq = 9999 WHERE actor = ?", [`account/${blue()}`]),
+      "sums of credit of an account that is not there": ({ db }) =>
+        db.run("INSERT INTO money VALUES ('account/777', 1, '[2,0,null,[],[]]')"),
+    },
     snapshot: {
       "a snapshot's state": ({ db }) =>
         db.run("UPDATE snapshots SET state = json_set(state, '$.creditUsed', 1) WHERE actor = ?", [

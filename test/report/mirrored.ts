@@ -57,6 +57,8 @@ export async function mirror(path: string, url: string): Promise<void> {
       _id: lineKey(String(actor), Number(at), Number(number)),
     })),
     usageParts: partsDocuments(rows("usageParts"), rows("commits")),
+    levelEvents: rows("levelEvents").map(keyed),
+    money: rows("money").map(({ actor, ...sums }) => ({ ...sums, _id: String(actor) })),
     claims: rows("claims").map(({ key, confirmed, ...claim }) => ({
       ...claim,
       _id: key,

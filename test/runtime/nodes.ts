@@ -80,7 +80,6 @@ interface Over {
   readonly behavior?: Behavior<never, never, never> | typeof purse;
   readonly frameBytesMax?: number;
   readonly observer?: ActorObserver;
-  readonly answerQuery?: (name: string, input: unknown) => unknown;
 }
 
 /** Balance is made at once, and all of it. */
@@ -117,7 +116,6 @@ export function nodesRig(): Nodes {
       version: "1.2.3",
       limits: over.limits ?? {},
       ...(over.observer && { observer: over.observer }),
-      ...(over.answerQuery && { answerQuery: over.answerQuery }),
       saved(watermark) {
         watermarks.push(watermark);
         placement.advance(watermark);

@@ -2,6 +2,7 @@
 // too large is said; what one node must not do for another it does not do.
 
 import { describe, expect, test } from "bun:test";
+import { UnavailableError } from "../../src/base/errors.ts";
 import type { SystemStats } from "../../src/runtime/system.ts";
 import { type Nodes, nodesRig, shardOfPurse, type TestNode } from "./nodes.ts";
 import { ledgerOf, totalOf } from "./rig.ts";
@@ -177,6 +178,55 @@ describe("the whole cluster", () => {
     const asked = rig.a.system.overview(500);
     await rig.run(600);
     expect((await asked).map(({ stats }) => stats === null)).toEqual([false, true]);
+  });
+
+  test("is asked node by node what a part outside knows; one that is silent or knows nothing of it answers null", async () => {
+    const rig = await two();
+    const [a, b] = [rig.a.placement.node(), rig.b.placement.node()];
+    for (const [name, node] of [
+      ["a", rig.a],
+      ["b", rig.b],
+    ] as const) {
+      node.system.serveQuery("who", async (input) => ({ name, input }));
+    }
+    rig.b.system.serveQuery("never", () => {
+      throw new Error("not now");
+    });
+    const who = { name: "who", input: { keys: [1] } };
+    expect(await rig.a.system.queryNodes(who, 500)).toEqual([
+      { node: a, answer: { name: "a", input: { keys: [1] } } },
+      { node: b, answer: { name: "b", input: { keys: [1] } } },
+    ]);
+    for (const name of ["what", "never"]) {
+      const answers = await rig.a.system.queryNodes({ name, input: null }, 500);
+      expect(answers.map(({ answer }) => answer)).toEqual([null, null]);
+    }
+    expect(await rig.a.system.queryNode(b, who, 500)).toMatchObject({ name: "b" });
+    await expect(rig.a.system.queryNode(b, { name: "never", input: null }, 500)).rejects.toThrow();
+    rig.b.freeze();
+    const asked = rig.a.system.queryNodes(who, 500);
+    await rig.run(600);
+    expect((await asked).map(({ answer }) => answer === null)).toEqual([false, true]);
+  });
+
+  test("is asked where an actor is owned; a silent owner is unavailable", async () => {
+    const rig = await two();
+    for (const [name, node] of [
+      ["a", rig.a],
+      ["b", rig.b],
+    ] as const) {
+      node.system.serveQuery("who", () => name);
+    }
+    const ownedBy = (node: typeof rig.a) => ({ kind: "account" as const, id: rig.idAt(node) });
+    const who = { name: "who", input: null };
+    expect(await rig.a.system.queryOwner(ownedBy(rig.a), who, 500)).toBe("a");
+    expect(await rig.a.system.queryOwner(ownedBy(rig.b), who, 500)).toBe("b");
+    expect(rig.a.system.otherOwnerOf(ownedBy(rig.a))).toBeNull();
+    expect(rig.a.system.otherOwnerOf(ownedBy(rig.b))).toBe(rig.b.placement.node());
+    rig.b.freeze();
+    const asked = rig.a.system.queryOwner(ownedBy(rig.b), who, 500).catch((error) => error);
+    await rig.run(600);
+    expect(await asked).toBeInstanceOf(UnavailableError);
   });
 
   test("tells how many wait on the busiest actor", async () => {

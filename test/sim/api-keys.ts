@@ -19,7 +19,7 @@ import type { ProcessClock } from "./clock.ts";
 import type { Load } from "./load.ts";
 import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
-import { type KnownAccount, REQUEST_COST, type Tree } from "./tree.ts";
+import { type KnownAccount, MODELS, REQUEST_COST, type Tree } from "./tree.ts";
 
 /** A key that clients know of, with every secret that they were shown. */
 interface KnownKey {
@@ -121,6 +121,8 @@ export function createApiKeyTraffic(parts: {
       make,
       makeAnother: make,
       cap: () => change("capped", drawCaps),
+      narrow: () =>
+        change("narrowed", () => ({ allowModels: random.chance(0.5) ? [random.pick(MODELS)] : [] })),
       expire: () => change("given an end", () => ({ expiresAt: drawExpiry() })),
       disable: () => change("disabled", () => ({ status: false })),
       enable: () => change("enabled", () => ({ status: true })),

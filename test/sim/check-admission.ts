@@ -34,6 +34,7 @@ export interface Model {
   admits: boolean;
 }
 
+const KEYS = "19 api keys";
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
@@ -67,6 +68,9 @@ export function checkAdmission(
   const id = former?.apiKey ?? model.oracle.keys.keyOf(input.keyHash, now);
   const key = id === undefined || id === 0 ? null : (model.oracle.keys.keys.get(id) ?? null);
   const given = refused ? null : (decision.reply as Admitted);
+  const isListed = key === null || key.allowModels.length === 0 || key.allowModels.includes(input.model);
+  if (isListed === (code === "model_not_allowed")) fail(KEYS, `the key's list has ${key?.allowModels}`);
+  if (!isListed) return;
   const asked: Asked = { input, now, code, given, isMoving: former !== undefined, fail };
 
   // ---- windows

@@ -19,6 +19,8 @@ interface Fold {
   seq: number;
   state: unknown;
   readonly oracle: Oracle;
+  /** The rows of a Level's history that replay makes, by their documents' ids. */
+  readonly rows: Map<string, unknown>;
 }
 
 export function documentChecker(
@@ -34,7 +36,7 @@ export function documentChecker(
     const behavior = behaviorOf(actor);
     let fold = folds.get(actor);
     if (fold === undefined) {
-      fold = { seq: 0, state: behavior.empty(refOf(actor).id), oracle: emptyOracle() };
+      fold = { seq: 0, state: behavior.empty(refOf(actor).id), oracle: emptyOracle(), rows: new Map() };
       folds.set(actor, fold);
     }
     const commits = disk.ledger.get(actor) ?? [];
@@ -50,7 +52,7 @@ export function documentChecker(
     fold.seq = commit.seq;
   }
 
-  function document(actor: string, { oracle }: Fold, { table, id, body }: StoredDocument): void {
+  function document(actor: string, { oracle, rows }: Fold, { table, id, body }: StoredDocument): void {
     if (table === "accounts") {
       const credit = oracle.entries.reduce((sum, entry) => sum + entry.amount, 0);
       const entries = (body.entries as { amount: number }[]).reduce((sum, entry) => sum + entry.amount, 0);
@@ -78,6 +80,11 @@ export function documentChecker(
     }
     // The history of configurations has a checker of its own.
     if (table === "configs") return;
+    if (table === "levelEvents") {
+      const row = rows.get(id);
+      if (!Bun.deepEquals(body, row)) fail(`row ${id}: ${JSON.stringify(body)}, not ${JSON.stringify(row)}`);
+      return;
+    }
     const day = oracle.days.get(body.day as string) ?? new Map();
     const models = body.models as Record<string, Record<string, number>>;
     if (Object.keys(models).length !== day.size) fail(`usage ${id} has ${Object.keys(models)}`);
@@ -99,7 +106,9 @@ export function documentChecker(
       const behavior = behaviorOf(actor);
       const fold = foldTo(actor, seq);
       // Lets go of the days that a live actor lets go of when it saves.
-      behavior.materialize(fold.state);
+      for (const { table, id, body } of behavior.materialize(fold.state)) {
+        if (table === "levelEvents") fold.rows.set(id, JSON.parse(JSON.stringify(body)));
+      }
       const expected = JSON.parse(JSON.stringify(behavior.freeze(fold.state)));
       if (!Bun.deepEquals(snapshot.state, expected)) {
         fail(`the snapshot of ${actor} at ${seq} differs: ${difference(snapshot.state, expected, "")}`);

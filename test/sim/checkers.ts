@@ -7,6 +7,7 @@ import { documentChecker } from "./check-documents.ts";
 import { type HoldChecker, holdChecker } from "./check-holds.ts";
 import { type KeyChecker, keyChecker } from "./check-keys.ts";
 import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
+import { moneyChecker } from "./check-money.ts";
 import { type PlacementChecker, placementChecker } from "./check-placement.ts";
 import type { Timeline } from "./clock.ts";
 import { type FanOut, fanOut } from "./fan-out.ts";
@@ -42,6 +43,7 @@ export function createCheckers(parts: {
 }): Checkers {
   const { disk, timeline, trace, behaviors } = parts;
   const ledger = ledgerChecker(trace);
+  const money = moneyChecker(disk, trace);
   const holds = holdChecker({ disk, trace, timeline, kind: parts.kind });
   const documents = documentChecker(disk, behaviors, trace);
   const configs = configChecker(disk, trace);
@@ -58,6 +60,7 @@ export function createCheckers(parts: {
       trace.step(timeline.now(), `commit ${commit.actor} ${commit.seq} ${commit.by} ${events.join("; ")}`);
       trace.count("commits");
       ledger.committed(commit);
+      money.committed(commit);
       holds.committed(commit);
       configs.committed(commit);
     },
@@ -137,6 +140,7 @@ export function createCheckers(parts: {
       await expiry(wall);
       await configs.atRest();
       await maps.atRest();
+      money.check();
       keys.atRest();
     },
   };

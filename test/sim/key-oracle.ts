@@ -18,6 +18,8 @@ export interface KeyModel {
   rpm: number;
   tpm: number;
   status: boolean;
+  /** Models; every one where there is none. */
+  allowModels: readonly string[];
   expiresAt: number;
   secrets: Secret[];
   /** Wall ms of its deletion. */
@@ -63,8 +65,9 @@ export class KeyOracle {
         return;
       case "api_key_added": {
         const { id, createdBy, hardLimit, dailyLimit, rpm, tpm, status, expiresAt, secrets } = event.key;
+        const { allowModels } = event.key;
         this.keys.set(id, {
-          ...{ id, createdBy, hardLimit, dailyLimit, rpm, tpm, status },
+          ...{ id, createdBy, hardLimit, dailyLimit, rpm, tpm, status, allowModels },
           expiresAt: expiresAt ?? FOR_EVER,
           secrets: [{ hash: secrets[0].hash, by: createdBy, until: FOR_EVER }],
           deletedAt: FOR_EVER,

@@ -394,6 +394,14 @@ export const MUTANTS: readonly Mutant[] = [
     options: { ...keyed, load: { ...keyed.load, cancelled: 0.6 } },
   },
   {
+    name: "a key's list is not read again",
+    rule: "a request that moves to another model stays within its key's lists",
+    file: "actors/account/admit.ts",
+    from: "named === null ? input.routing : keyListRefusal(named.key, input);",
+    to: "input.routing;",
+    options: { ...keyed, load: { ...keyed.load, moved: 0.5 } },
+  },
+  {
     name: "a fee forgets the key",
     rule: "a fee counts against the caps of the key that asked",
     file: "actors/account/evolve.ts",

@@ -238,6 +238,7 @@ export function storeLine(parts: LineParts): Store {
     putRecords: (records) => write("put", () => store.putRecords(records)),
     removeRecords: (table, ids) => write("remove", () => store.removeRecords(table, ids)),
     usageTotals: (query, signal) => read("totals", () => store.usageTotals(query, signal)),
+    moneyTotals: (since) => read("money", () => store.moneyTotals(since)),
     usageReport: (query, signal) => read("used", () => store.usageReport(query, signal)),
     claim: (key, account, by, at) => write("claim", () => disk.claim(key, account, by, at)),
     findClaim: (key) => read("claimed", () => store.findClaim(key)),

@@ -24,6 +24,8 @@ export interface KnownAccount {
   readonly credit: number;
 }
 
+/** What requests ask for. */
+export const MODELS = ["small", "large", "speech"];
 /** An average request's worst case. */
 export const REQUEST_COST = 2_000_000;
 export interface Tree {

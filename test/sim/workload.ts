@@ -17,10 +17,9 @@ import type { Load } from "./load.ts";
 import type { SimNode } from "./node.ts";
 import type { SimRandom } from "./random.ts";
 import type { Trace } from "./trace.ts";
-import { type KnownAccount, REQUEST_COST, type Tree } from "./tree.ts";
+import { type KnownAccount, MODELS, REQUEST_COST, type Tree } from "./tree.ts";
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
-const MODELS = ["small", "large", "speech"];
 /** So that what began before the faults stopped can end well within the time to settle, with all its moves. */
 const THINK_MOST_MS = 20_000;
 const MOVES_MOST = 3;

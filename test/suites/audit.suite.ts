@@ -37,6 +37,7 @@ const NOTHING = {
   usageSums: 0,
   lineRows: 0,
   usageParts: 0,
+  moneyRows: 0,
 };
 
 export function testAudit(name: string, open: () => Promise<Audited>): void {
@@ -124,16 +125,11 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       const actors = ["account/1", "account/2", "level/1"];
       const rows = await Promise.all(actors.map((actor) => audit.lines(actor, null, 9)));
       const lineRows = rows.flat().length;
-      const met = {
-        commits: 5,
-        marks: 4,
-        snapshots: 1,
-        accounts: 1,
-        usage: 1,
-        usageSums: 2,
-        lineRows,
-        usageParts: 0,
-      };
+      const sums = await Promise.all(actors.map((actor) => audit.derivedOf(actor, null)));
+      const moneyRows = sums.filter(({ money }) => money !== null).length;
+      const projected = { lineRows, usageParts: 0, moneyRows };
+      const derived = { snapshots: 1, accounts: 1, usage: 1, usageSums: 2, ...projected };
+      const met = { commits: 5, marks: 4, ...derived };
       expect(await audit.strays(met, actorOf)).toEqual(NOTHING);
       await store.save([
         save("account/9", 1, [

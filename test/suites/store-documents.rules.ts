@@ -252,7 +252,7 @@ export function documentRules(store: () => Store): void {
     // Each is a mistake that the types forbid, and that text from outside could still smuggle in.
     const REFUSED: readonly (readonly [string, unknown])[] = [
       ["an unknown table", { table: "commits", where: [], order: "id" }],
-      ["an unknown field", by([on("balance", "=", 1)])],
+      ["an unknown field", by([on("colour", "=", 1)])],
       ["SQL in a field", by([on('id" OR 1=1 --', "=", 1)])],
       ["an inherited name", by([on("constructor", "=", 1)])],
       ["an unknown operator", by([on("id", "<>", 1)])],
@@ -264,7 +264,7 @@ export function documentRules(store: () => Store): void {
       ["a negative limit", { table: "accounts", where: [], order: "id", limit: -1 }],
       [
         "an unknown field in a group",
-        { table: "accounts", where: [], anyOf: [[on("balance", "=", 1)]], order: "id" },
+        { table: "accounts", where: [], anyOf: [[on("colour", "=", 1)]], order: "id" },
       ],
       ["half an offset", { table: "accounts", where: [], order: "id", offset: 0.5 }],
     ];

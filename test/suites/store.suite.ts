@@ -9,6 +9,7 @@ import { groupRules } from "./store-groups.rules.ts";
 import { keyCostRules } from "./store-key-costs.rules.ts";
 import { ledgerRules } from "./store-ledger.rules.ts";
 import { lineRules } from "./store-lines.rules.ts";
+import { moneyRules } from "./store-money.rules.ts";
 import { recordRules } from "./store-records.rules.ts";
 import { rowRules } from "./store-rows.rules.ts";
 import { commit, document, record, save } from "./store-samples.ts";
@@ -31,6 +32,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
     ledgerRules(() => store);
     lineRules(() => store);
     keyCostRules(() => store);
+    moneyRules(() => store);
     documentRules(() => store);
     rowRules(() => store);
     answerRules(() => store);
@@ -55,6 +57,7 @@ export function testStore(name: string, open: () => Promise<Store>, { reopen }: 
           document("usage", "1/2026-01-01", 1, usage),
           document("outbox", "mail", 1, { id: "mail", state: "waiting", dueAt: 5 }),
           document("configs", "1/7", 1, { owner: 1, version: 7, at: 5, by: 1, changes: {} }),
+          document("levelEvents", "1.2/3", 1, { owner: 1, level: 2, number: 3, at: 5, type: "wake" }),
         ]),
       ]);
       await store.putRecords([
@@ -96,6 +99,7 @@ const everything = async (store: Store) => ({
     order: "dueAt",
   }),
   configs: await store.find({ table: "configs", where: [], order: "version" }),
+  levelEvents: await store.find({ table: "levelEvents", where: [], order: "at" }),
   logs: await store.find({ table: "logs", where: [], order: "id" }),
   news: await store.find({ table: "news", where: [], order: "id" }),
   objects: await store.find({ table: "objects", where: [], order: "until" }),

@@ -41,6 +41,8 @@ export interface HoldRegistry {
   has(id: string): boolean;
   /** Returns the number of registered holds. */
   size(): number;
+  /** Returns what the registered holds of each account reserve, in nano-dollars. */
+  heldCosts(): readonly (readonly [account: AccountId, cost: number])[];
   /**
    * Incremented at every re-assertion after a move or loss: a hold that was granted in the meantime was not
    * part of it.
@@ -186,6 +188,14 @@ class NodeHoldRegistry implements HoldRegistry {
 
   size(): number {
     return this.byId.size;
+  }
+
+  heldCosts(): readonly (readonly [account: AccountId, cost: number])[] {
+    return [...this.newest].map(([account, newest]) => {
+      let cost = 0;
+      for (let entry: Entry | null = newest; entry !== null; entry = entry.older) cost += entry.hold.cost;
+      return [account, cost] as const;
+    });
   }
 
   generation(): number {

@@ -73,6 +73,8 @@ export interface Settlement {
   pendingLateCharges(): readonly SpooledCharge[];
   /** Returns the number of charges that were spooled since the start of the process. */
   lateCharges(): number;
+  /** Returns what the requests that run here reserve, by account, in nano-dollars. */
+  heldCosts(): ReturnType<HoldRegistry["heldCosts"]>;
 }
 
 const RETRY_MS = 5_000;
@@ -109,6 +111,10 @@ class NodeSettlement implements Settlement {
     this.holds = createHoldRegistry({ system, clock, log });
     this.waitMs = chargeWaitMs;
     this.waits = new ChargeWaits(clock, chargeWaitMs, (wait, error) => void this.endLate(wait, error));
+  }
+
+  heldCosts(): ReturnType<HoldRegistry["heldCosts"]> {
+    return this.holds.heldCosts();
   }
 
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply> {

@@ -227,10 +227,11 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
   ): Promise<Visit<AttemptAnswer>> {
     const { clock, levelReporter } = this.parts;
     const { admission, endpoint, request, requestId, lifetime } = this.context;
-    const { owner } = admission.accountContext;
+    const { owner, config } = admission.accountContext;
+    const { switchOver } = config.config;
     this.plan.count();
     return attempt(this.parts, {
-      attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall() },
+      attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall(), switchOver },
       exchange,
       answers: endpoint.answers,
       request,

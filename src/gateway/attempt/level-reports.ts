@@ -103,7 +103,11 @@ class NodeLevelReporter implements LevelReporter {
       chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? AVOID_MS_MAX, AVOID_MS_MAX));
     }
     const attempt = { key: key.id, model, startedAt, endedAt, ...this.takeSuccess(attempted) };
-    const failure = { ...attempt, what, retryAfterMs, reason, limit };
+    const switchTo = attempted.switchOver?.[key.level];
+    const failure = {
+      ...{ ...attempt, what, retryAfterMs, reason, limit },
+      ...(switchTo === undefined ? {} : { switchTo }),
+    };
     await system.ask(level, "failed", failure).catch(this.lost("failed"));
   }
 

@@ -97,8 +97,6 @@ export function createRequestHistory(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly recent: RecentRequests;
-  /** Registers what answers a query of other nodes. */
-  registerQuery(name: string, answer: (input: unknown) => unknown): void;
 }): RequestHistory {
   const { system, clock, recent } = parts;
   const reports = new RequestReports(parts);
@@ -108,15 +106,19 @@ export function createRequestHistory(parts: {
 
   async function listAt(node: string, account: AccountId): Promise<RequestList | null> {
     try {
-      return (await system.queryNode(node, LIST_QUERY, { account }, TRY_MS)) as RequestList | null;
+      return (await system.queryNode(
+        node,
+        { name: LIST_QUERY, input: { account } },
+        TRY_MS,
+      )) as RequestList | null;
     } catch (error) {
       parts.log("debug", "requests_not_read", { node, account, error: String(error) });
       return null;
     }
   }
 
-  parts.registerQuery(LIST_QUERY, (input) => listHere((input as { readonly account: AccountId }).account));
-  parts.registerQuery(REPORT_QUERY, (input) => {
+  system.serveQuery(LIST_QUERY, (input) => listHere((input as { readonly account: AccountId }).account));
+  system.serveQuery(REPORT_QUERY, (input) => {
     reports.accept(input as RequestBatch);
     return null;
   });

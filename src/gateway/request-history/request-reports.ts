@@ -176,7 +176,7 @@ export class RequestReports {
         skipped: at === 0 ? skipped : [],
       };
       try {
-        await system.queryNode(node, REPORT_QUERY, batch, SEND_MS);
+        await system.queryNode(node, { name: REPORT_QUERY, input: batch }, SEND_MS);
       } catch (error) {
         this.lost += ended.length - at;
         log("debug", "request_reports_lost", { node, requests: ended.length - at, error: String(error) });

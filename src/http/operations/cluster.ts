@@ -2,14 +2,18 @@
 // within a second is listed without them. This file reads, and never changes anything.
 
 import { SECOND_MS } from "../../../actors/time.ts";
+import { inTime } from "../../base/clock.ts";
+import { readLastVerify } from "../../report/verify/last-verify.ts";
 import type { Placement } from "../../runtime/placement/placement.ts";
 import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
+import type { Store } from "../../store/store.ts";
 import type { ManagementParts } from "../management.ts";
 
 /** What the overview needs. */
 export interface ClusterEndpointParts extends ManagementParts {
+  readonly store: Store;
   readonly placement: Pick<Placement, "node" | "members" | "ownerOf">;
 }
 
@@ -75,8 +79,11 @@ export const GAUGES: readonly Figure[] = [
 ];
 
 /** Returns the cluster as this node knows it. Waits up to `OVERVIEW_MS` for the other nodes; a late one has null figures. */
-export async function clusterOverview({ system, placement }: ClusterEndpointParts) {
+export async function clusterOverview({ system, placement, store, clock }: ClusterEndpointParts) {
+  // A store that does not answer must not hide the nodes.
+  const verified = inTime(clock, OVERVIEW_MS, readLastVerify(store)).catch(() => null);
   const overview = await system.overview(OVERVIEW_MS);
+  const last = await verified;
   const statsByNode = new Map(overview.map(({ node, stats }) => [node, stats]));
   const owners = Array.from({ length: SHARDS }, (_, shard) => placement.ownerOf(shard));
   const nodes = placement.members().map(({ name, incarnation, state }) => {
@@ -103,6 +110,7 @@ export async function clusterOverview({ system, placement }: ClusterEndpointPart
     })),
     health: aggregate(HEALTH, reported),
     gauges: aggregate(GAUGES, reported),
+    last_verify: last && { ...last, at: new Date(last.at).toISOString() },
   };
 }
 

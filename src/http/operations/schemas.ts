@@ -41,6 +41,18 @@ export const ClusterSchema = answerOf(
     ),
     health: Health,
     gauges: Gauges,
+    last_verify: orNull(
+      object(
+        {
+          at: time,
+          lines: Type.Integer({ description: "ledger lines that were read" }),
+          accounts: int,
+          differences: Type.Integer({ description: "0, or what `verify` printed tells" }),
+          ms: Type.Integer({ description: "how long it took" }),
+        },
+        "the last run of `verify`; null: there was none",
+      ),
+    ),
   }),
 );
 

@@ -5,12 +5,14 @@ import type { AddedKey, NewKey } from "../../admin/add-key.ts";
 import type { KeyChanges } from "../../admin/change-key.ts";
 import type { KeyTest, KeyTested } from "../../admin/test-key.ts";
 import { RefusedError } from "../../base/errors.ts";
+import type { Store } from "../../store/store.ts";
 import type { ManagementCall, ManagementParts } from "../management.ts";
 import { auditFieldsOf, keyIdOf, keyShape, unseenSecrets } from "./key-view.ts";
 import { KeyUpdateSchema, type NewProviderKeySchema } from "./schemas.ts";
 
 /** What endpoints of provider keys need. */
 export interface KeysParts extends ManagementParts {
+  readonly store: Store;
   readonly addKey: (key: NewKey) => Promise<AddedKey>;
   readonly changeKey: KeyChanges;
   readonly testKey: (test: KeyTest) => Promise<KeyTested>;

@@ -1,15 +1,18 @@
-// `/x-keys`: an Owner's provider keys. The endpoints are declared here; what they do is in key-changes.ts and key-lists.ts.
+// `/x-keys` and `/x-events`: an Owner's provider keys, and what happened to them. The endpoints are declared here; what they
+// do is in key-changes.ts, key-lists.ts and events.ts.
 
 import { Elysia } from "elysia";
-import { actorRef } from "../../../actors/index.ts";
 import { management } from "../management.ts";
 import { operation, PAGE_HEADERS } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
+import { listEvents } from "./events.ts";
 import { addKey, deleteKey, type KeysParts, testKey, updateKey } from "./key-changes.ts";
 import { findKeys, listKeys } from "./key-lists.ts";
 import {
   AddedKeySchema,
   changedKeySchema,
+  KeyEventsQuerySchema,
+  KeyEventsSchema,
   KeyFilterParams,
   KeyListSchema,
   KeyOrKeysSchema,
@@ -36,12 +39,12 @@ export const providerKeys = (parts: KeysParts) =>
       response: AddedKeySchema,
       detail: ADD,
     })
-    .get(
-      "/x-keys",
-      async ({ call, query, set }) =>
-        listKeys(await parts.system.ask(actorRef.keyPool(call.caller.profile.id), "list", {}), query, set),
-      { access: TAGGED, query: KeysQuerySchema, response: KeyListSchema, detail: LIST },
-    )
+    .get("/x-keys", ({ call, query, set }) => listKeys(parts, call, query, set), {
+      access: TAGGED,
+      query: KeysQuerySchema,
+      response: KeyListSchema,
+      detail: LIST,
+    })
     .get("/x-keys/:key", ({ call, params, query, set }) => findKeys(parts, call, params.key, query, set), {
       access: TAGGED,
       params: KeyFilterParams,
@@ -73,6 +76,12 @@ export const providerKeys = (parts: KeysParts) =>
       body: TestedModelSchema,
       response: TestedKeySchema,
       detail: TEST,
+    })
+    .get("/x-events", ({ call, query }) => listEvents(parts, call, query), {
+      access: READS,
+      query: KeyEventsQuerySchema,
+      response: KeyEventsSchema,
+      detail: EVENTS,
     });
 
 /** The declaration of both methods that change a key. */
@@ -97,6 +106,29 @@ const KEY = {
   CreatedAt: "2026-01-01T00:00:00.000Z",
   UpdatedAt: "2026-01-01T00:00:00.000Z",
 };
+
+/** A key as lists show it; of its sixty minutes only the last ones had attempts. */
+const KEY_ROW = {
+  ...KEY,
+  State: "sleeping",
+  Until: "2026-01-01T00:05:00.000Z",
+  Reason: "server_error",
+  InFlight: 0,
+  LastHour: {
+    attempts: 14,
+    failures: 3,
+    per_minute: [...new Array<number>(57).fill(0), 4, 7, 3],
+    p50_ms: 832,
+    p95_ms: 2_304,
+  },
+  CostToday: 0.0129,
+};
+
+const STATES =
+  "`State`: `resting` and `sleeping` keys are unused until `Until`, for the `Reason` that is given; a `waking` key gets one " +
+  "request as a probe; `disabled` is Status false. `InFlight` and `LastHour` are added up over the nodes of a cluster that " +
+  "answer within a second, from their memory: they begin anew with a node's start. They count attempts of requests to models, " +
+  "also those that failed over, and no key tests.";
 
 const PROVIDER_ERRORS = ["self_referencing_provider", "forbidden_provider_address"] as const;
 
@@ -129,16 +161,18 @@ const LIST = operation({
   operationId: "listKeys",
   tag: "Administration",
   summary: "List provider keys",
+  description: STATES,
   answerHeaders: PAGE_HEADERS,
-  answerExample: { success: true, keys: [KEY] },
+  answerExample: { success: true, keys: [KEY_ROW] },
 });
 
 const GET = operation({
   operationId: "getKey",
   tag: "Administration",
   summary: "Get a provider key, or those of a Level or a provider",
+  description: STATES,
   answerHeaders: PAGE_HEADERS,
-  answerExample: { success: true, key: KEY },
+  answerExample: { success: true, key: KEY_ROW },
   errors: ["key_not_found"],
 });
 
@@ -169,4 +203,37 @@ const TEST = operation({
     message: "The provider does not take the key: check SecretKey. (status 401 invalid_api_key)",
   },
   errors: ["missing_parameter", "key_not_found"],
+});
+
+const EVENTS = operation({
+  operationId: "listEvents",
+  tag: "Administration",
+  summary: "List sleeps, wakes and switch-overs of provider keys",
+  description:
+    "The last 1,000 over all Levels, newest first. They survive restarts, and trail by two seconds. A key whose sleep is " +
+    "over wakes when its first request is answered. A switch-over uses the backup Level until `until`; without `to_level`, " +
+    "SWITCH_OVER named none.",
+  answerExample: {
+    events: [
+      {
+        at: "2026-01-01T00:05:02.000Z",
+        type: "wake",
+        level: 1,
+        key_id: 1,
+        reason: "answered",
+      },
+      {
+        at: "2026-01-01T00:00:00.000Z",
+        type: "sleep",
+        level: 1,
+        key_id: 1,
+        reason: "server_error",
+        until: "2026-01-01T00:05:00.000Z",
+      },
+    ],
+    total: 2,
+    page: 1,
+    size: 100,
+    has_more: false,
+  },
 });

@@ -9,10 +9,14 @@ import {
   digits,
   flagSchema,
   int,
+  maybe,
   namedSchema,
   object,
+  oneOf,
   optionalBody,
+  orNull,
   PURPOSE,
+  paged,
   parameter,
   string,
   textSchema,
@@ -21,6 +25,7 @@ import {
 } from "../schemas.ts";
 import { email, visibleText } from "../text-rules.ts";
 import { characters } from "../text-schema.ts";
+import { TIME_RANGE } from "../time-range.ts";
 
 const SECRET_MAX = 8_192;
 
@@ -186,11 +191,48 @@ const ProviderKeySchema = namedSchema(
   }),
 );
 
-const Keys = object({ success: yesSchema, keys: Type.Array(ProviderKeySchema) });
+const counted = Type.Integer({ minimum: 0 });
+
+const lastHour = object({
+  attempts: Type.Integer({ minimum: 0, description: "the sum of per_minute" }),
+  failures: Type.Integer({
+    minimum: 0,
+    description: "those of them that failed because of the key or its provider",
+  }),
+  per_minute: Type.Array(counted, {
+    description: "attempts by the minute, 60 numbers, the oldest first; the last one is the current minute",
+  }),
+  p50_ms: orNull(
+    Type.Integer({
+      description:
+        "half of the successful attempts took less, up to the end of their answer; of the last 60 to 70 minutes, within an eighth; null: there was none",
+    }),
+  ),
+  p95_ms: orNull(Type.Integer({ description: "the same for 95 of a hundred" })),
+});
+
+/** A provider key as lists show it. */
+export const ProviderKeyRowSchema = namedSchema(
+  "ProviderKeyRow",
+  object({
+    ...ProviderKeySchema.properties,
+    State: oneOf("normal", "resting", "sleeping", "waking", "disabled"),
+    Until: orNull(time),
+    Reason: orNull(Type.String({ description: "why it rests or sleeps, or slept" })),
+    InFlight: Type.Integer({ minimum: 0, description: "requests that the key serves at the moment" }),
+    LastHour: lastHour,
+    CostToday: Type.Number({
+      description:
+        "US dollars: what requests cost the accounts today (UTC) that this key answered; it trails by two seconds",
+    }),
+  }),
+);
+
+const Keys = object({ success: yesSchema, keys: Type.Array(ProviderKeyRowSchema) });
 
 /** The answer of `GET /x-keys`. */
 export const KeyListSchema = answerOf(Keys);
-const OneKey = object({ success: yesSchema, key: ProviderKeySchema });
+const OneKey = object({ success: yesSchema, key: ProviderKeyRowSchema });
 
 /** The answer of `GET /x-keys/{key}`. */
 export const KeyOrKeysSchema = answerOf(Type.Union([OneKey, Keys]));
@@ -215,6 +257,39 @@ export const TestedKeySchema = answerOf(
     url: Type.String({ description: "the address that was called" }),
     model: string,
     message: Type.String({ description: "what to do" }),
+  }),
+);
+
+/** The query of `GET /x-events`. */
+export const KeyEventsQuerySchema = Type.Object(
+  {
+    ...TIME_RANGE,
+    page: Type.Optional(parameter(digits, "From 1.")),
+    size: Type.Optional(parameter(digits, "100 where absent, at most 1000.")),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of `GET /x-events`. */
+export const KeyEventsSchema = answerOf(
+  object({
+    events: Type.Array(
+      object({
+        at: time,
+        type: oneOf("sleep", "wake", "switch_over"),
+        level: int,
+        key_id: maybe(Type.Integer({ description: "of a sleep or wake" })),
+        to_level: maybe(
+          Type.Integer({ description: "of a switch-over for which SWITCH_OVER named a Level" }),
+        ),
+        reason: Type.String({
+          description:
+            "of a sleep, its last failure, and of a switch-over, its last failure; of a wake `answered` (its probe), `woken` (by hand), `changed` (by its Owner) or `late_answer` (it had not failed in a row)",
+        }),
+        until: maybe(time),
+      }),
+    ),
+    ...paged,
   }),
 );
 

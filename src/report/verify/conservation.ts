@@ -65,6 +65,8 @@ export interface LedgerTotals {
   lineRows: number;
   /** Parts of usage by API key, tag and hour. */
   usageParts: number;
+  /** Rows of sums of credit. */
+  moneyRows: number;
   /** This and the sums below are in nano-dollars. */
   minted: bigint;
   balances: bigint;
@@ -85,6 +87,7 @@ export const noLedgerTotals = (): LedgerTotals => ({
   usageSums: 0,
   lineRows: 0,
   usageParts: 0,
+  moneyRows: 0,
   minted: 0n,
   balances: 0n,
   inFlight: 0n,

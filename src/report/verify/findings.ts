@@ -44,6 +44,10 @@ export type Rule =
   | "usage_parts"
   /** The sums by day and provider key equal those of the ledger's charges. */
   | "key_costs"
+  /** What lists show of the keys of a Level equals its events. */
+  | "level_history"
+  /** The sums of credit from which `/x-money` is made equal those of the ledger's lines. */
+  | "money_sums"
   | "snapshot"
   | "claim"
   | "conservation";

@@ -12,7 +12,9 @@ import { compareDerived, type Derived, derivedOf, missingDocuments } from "./der
 import type { Findings } from "./findings.ts";
 import type { ActorAudit, Verification } from "./verification.ts";
 import { verifyEmpty } from "./verify-deletion.ts";
+import { LevelHistoryComparison } from "./verify-level-history.ts";
 import { LineComparison } from "./verify-lines.ts";
+import { MoneyComparison } from "./verify-money.ts";
 
 /** An account at the end of its ledger, as far as later checks need it. `balance` is in nano-dollars. */
 export interface Folded {
@@ -46,6 +48,10 @@ export async function verifyActor(name: string, verification: Verification): Pro
   const derived = await derivedOf(reading, audit);
   const lines = isAccount ? new LineComparison(name, derived.projectedLines, verification) : null;
   const costs = isAccount ? await verification.keyCosts.actor(name, derived.projectedLines, audit) : null;
+  // A snapshot of another version is ignored, so that what it covers is still to be written.
+  const snapshotSeq = derived.snapshot?.v === behavior.version ? derived.snapshot.seq : 0;
+  const history = kind === "level" ? new LevelHistoryComparison(id, snapshotSeq) : null;
+  const money = isAccount ? new MoneyComparison(name, derived, verification) : null;
   const check = inOrder(name, findings);
 
   for (;;) {
@@ -53,6 +59,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
     await verifyMarks(name, page, behavior, verification);
     await lines?.compare(page);
     costs?.compare(page);
+    money?.compare(page);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
       check(commit, behavior);
@@ -64,6 +71,7 @@ export async function verifyActor(name: string, verification: Verification): Pro
       }
       replay(reading, commit, findings, where);
       reading.seq = commit.seq;
+      history?.take(reading);
       await compareDerived(reading, derived, verification);
     }
     totals.commits += page.length;
@@ -72,6 +80,8 @@ export async function verifyActor(name: string, verification: Verification): Pro
   }
   await lines?.finish();
   costs?.finish(findings);
+  await history?.finish(reading.seq, audit, findings);
+  money?.finish();
   return close(reading, derived, verification);
 }
 

@@ -102,6 +102,7 @@ const KINDS: readonly (readonly [keyof Met, Rule, what: string])[] = [
   ["usageSums", "usage_sums", "rows of usage"],
   ["lineRows", "line_projection", "projected lines"],
   ["usageParts", "usage_parts", "parts of usage"],
+  ["moneyRows", "money_sums", "sums of credit"],
 ];
 
 function verifyConservation(totals: LedgerTotals, findings: Findings): void {

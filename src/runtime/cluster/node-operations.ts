@@ -1,4 +1,4 @@
-// Operations on this node and on all nodes of the cluster: stats, saves, reloading an actor, queries. Nothing here
+// Operations on this node and on all nodes of the cluster: stats, saves, reloading an actor. Nothing here
 // retries for longer than its caller waits, and a node that does not answer is reported, never waited for.
 
 import { atMost, type Clock, inTime, sleep } from "../../base/clock.ts";
@@ -26,15 +26,6 @@ export interface NodeOperations {
   reload(actor: ActorRef): Promise<void>;
   overview(ms: number): Promise<readonly { readonly node: string; readonly stats: SystemStats | null }[]>;
   saveEverywhere(ms: number): Promise<boolean>;
-  /** Answers a query of another node. Throws for one that no part here answers. */
-  answerQuery(name: string, input: unknown): unknown;
-  queryNodes(
-    name: string,
-    input: unknown,
-    ms: number,
-  ): Promise<readonly { readonly node: string; readonly answer: unknown }[]>;
-  queryNode(node: string, name: string, input: unknown, ms: number): Promise<unknown>;
-  otherOwnerOf(actor: ActorRef): string | null;
 }
 
 /** Creates the operations of a node. Requests to other nodes go through `protocol`. */
@@ -50,9 +41,8 @@ export function createNodeOperations(parts: {
   readonly protocol: () => NodeProtocol;
   readonly version: string;
   readonly figures: () => Readonly<Record<string, number>>;
-  readonly answerQuery: (name: string, input: unknown) => unknown;
 }): NodeOperations {
-  const { clock, limits, placement, activations, answerQuery } = parts;
+  const { clock, limits, placement, activations } = parts;
 
   const owns = (actor: ActorRef): boolean => placement.epochOf(shardOf(actorName(actor))) > 0;
 
@@ -118,22 +108,6 @@ export function createNodeOperations(parts: {
         .others()
         .map((node) => answerOf(ms, parts.protocol().call(node, "save", { ms }, ms)));
       return (await Promise.all([save(ms), ...others])).every((saved) => saved === true);
-    },
-    answerQuery,
-    queryNode: (node, name, input, ms) => parts.protocol().call(node, "query", { name, input }, ms),
-    otherOwnerOf(actor) {
-      const owner = placement.ownerOf(shardOf(actorName(actor)));
-      return owner === null || owner.node === placement.node() ? null : owner.node;
-    },
-    async queryNodes(name, input, ms) {
-      const others = placement.others().map(async (node) => {
-        return {
-          node,
-          answer: await answerOf(ms, parts.protocol().call(node, "query", { name, input }, ms)),
-        };
-      });
-      const own = { node: placement.node(), answer: answerQuery(name, input) };
-      return [own, ...(await Promise.all(others))];
     },
   };
 }

@@ -14,6 +14,7 @@ import type {
   Counts,
   Derivation,
   DocumentKey,
+  LevelEventDocument,
   Mark,
   Met,
 } from "../audit.ts";
@@ -27,6 +28,7 @@ import {
   parseClaim,
   parseCommit,
   parseMarkedPlace,
+  parseMoneyRow,
   StoredRow,
 } from "../stored-rows.ts";
 import type { Period } from "../usage/charge-rows.ts";
@@ -55,7 +57,8 @@ export async function openMongoAudit(url: string, options: MongoOptions): Promis
     // It reads for minutes, so it waits out errors that pass.
     const patient = { ...connection, read: connection.patiently };
     const backfill = await findBackfill(patient);
-    return new MongoAuditView(patient, await takeConsistentCut(patient), backfill);
+    const hasMoney = (await findBackfill(patient, "money")) === null;
+    return new MongoAuditView(patient, await takeConsistentCut(patient), backfill, hasMoney);
   } catch (error) {
     await connection.close();
     throw error;
@@ -75,7 +78,13 @@ class MongoAuditView implements AuditView {
    */
   #duplicates: Promise<DuplicateFilter> | null = null;
 
-  constructor(connection: MongoConnection, cut: ConsistentCut, backfill: BackfillDocument | null) {
+  constructor(
+    connection: MongoConnection,
+    cut: ConsistentCut,
+    backfill: BackfillDocument | null,
+    /** Whether all accounts had their rows of sums of credit when the view was opened. */
+    private readonly hasMoney: boolean,
+  ) {
     this.#connection = connection;
     this.#cut = cut;
     this.#backfill = backfill;
@@ -136,9 +145,23 @@ class MongoAuditView implements AuditView {
     return actorKeyCosts(this.#connection, actor);
   }
 
+  levelEvents(level: string): Promise<readonly LevelEventDocument[]> {
+    const { collection, read } = this.#connection;
+    return read(() =>
+      collection("levelEvents")
+        .find(startsWith("_id", `${level}/`))
+        .map((stored) => {
+          const row = new StoredRow("levelEvents", stored);
+          return { id: row.key(), seq: row.integer("seq"), body: parseBody("levelEvents", stored) };
+        })
+        .toArray(),
+    );
+  }
+
   async derivedOf(actor: string, account: number | null): Promise<Derivation> {
     const snapshot = await mongoDocuments(this.#connection).loadSnapshot(actor);
     const documents = account === null ? [] : await this.#documentsOf(account);
+    const money = await this.#moneyOf(actor);
     const { end, now } = await this.#lastSeqs(actor);
     const isNewer = ({ seq }: { readonly seq: number }) => seq > end && seq <= now;
     return {
@@ -146,7 +169,17 @@ class MongoAuditView implements AuditView {
       documents: documents.filter((key) => !isNewer(key)),
       newer: documents.filter(isNewer),
       projectedLines: this.#isBackfilled(actor) ? (snapshot?.linesTo ?? 0) : 0,
+      money: money === null || isNewer(money) ? null : money,
+      // The row is stored before the snapshot, which may be newer than this ledger, as the row then is.
+      moneyTo:
+        account === null || !this.hasMoney || (money !== null && isNewer(money)) ? 0 : (snapshot?.seq ?? 0),
     };
+  }
+
+  async #moneyOf(actor: string): Promise<{ readonly seq: number; readonly sums: string } | null> {
+    const { collection, read } = this.#connection;
+    const found = await read(() => collection("money").findOne({ _id: actor }));
+    return found === null ? null : parseMoneyRow(found);
   }
 
   async lines(actor: string, after: LineAnchor | null, limit: number): Promise<readonly LineRow[]> {
@@ -219,16 +252,18 @@ class MongoAuditView implements AuditView {
   }
 
   async strays(met: Met, actorOf: (account: number) => string): Promise<Met> {
-    const [lineRows, usageParts, snapshots, accounts, usage] = await Promise.all([
+    const [lineRows, usageParts, moneyRows, snapshots, accounts, usage] = await Promise.all([
       this.#strayLines(),
       this.#strayParts(),
+      this.#straysIn("money", "_id", (row) => row.key()),
       this.#straysIn("snapshots", "_id", (row) => row.key()),
       this.#straysIn("accounts", "id", (row) => actorOf(row.integer("id"))),
       this.#straysIn("usage", "account", (row) => actorOf(row.integer("account"))),
     ]);
     // Dedup ids are stored within their commits, and sums within their documents.
     const commits = this.#cut.commits - met.commits;
-    return { commits, marks: 0, snapshots, accounts, usage, usageSums: 0, lineRows, usageParts };
+    const derived = { snapshots, accounts, usage, usageSums: 0, lineRows, usageParts, moneyRows };
+    return { commits, marks: 0, ...derived };
   }
 
   /** Dedup ids are stored within the commits that were just read, so none can be missing. */

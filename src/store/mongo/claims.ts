@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Claim, Store } from "../store.ts";
 import { parseClaim, parseRegistryRow, StoredRow } from "../stored-rows.ts";
-import type { Keyed, MongoConnection } from "./connection.ts";
+import { connectMongo, type Keyed, type MongoConnection, type MongoOptions } from "./connection.ts";
 import { isDuplicate, UnsettledError } from "./errors.ts";
 
 type SmallRows = Pick<
@@ -25,6 +25,24 @@ interface CounterDocument extends Keyed {
 interface RegistryDocument extends Keyed {
   readonly rev: number;
   readonly value: string;
+}
+
+/** Sets one row of the registry of a database on a connection of its own. */
+export async function putMongoRegistryRow(
+  url: string,
+  key: string,
+  value: string,
+  options: MongoOptions,
+): Promise<void> {
+  const connection = await connectMongo(url, options);
+  try {
+    const registry = connection.collection<RegistryDocument>("registry");
+    await connection.write(() =>
+      registry.updateOne({ _id: key }, { $inc: { rev: 1 }, $set: { value } }, { upsert: true }),
+    );
+  } finally {
+    await connection.close();
+  }
 }
 
 /** Reads and writes of claims, counters and the registry. */

@@ -20,7 +20,7 @@ export interface ConsistentCut {
 }
 
 /** No commit is stored this long (ms) after its business time, by the clock of any node. */
-const RECENT_MS = 5 * 60_000;
+export const RECENT_MS = 5 * 60_000;
 /**
  * Scans at most. A dedup id that is shared with new commits after so many scans is a client's own id of many
  * requests, and not a cause.

@@ -31,6 +31,13 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
     index({ email: 1, _id: 1 }),
     index({ nameLower: 1, _id: 1 }),
     having({ dueAt: 1, _id: 1 }, "dueAt"),
+    // Accounts that need somebody, in the order of each list.
+    { key: { status: 1, id: 1, _id: 1 }, partialFilterExpression: { status: 0 } },
+    { key: { suspended: 1, id: 1, _id: 1 }, partialFilterExpression: { suspended: 1 } },
+    having({ nearMonth: 1, id: 1, _id: 1 }, "nearMonth"),
+    having({ nearDay: 1, id: 1, _id: 1 }, "nearDay"),
+    index({ balance: 1, _id: 1, dna: 1, closed: 1 }),
+    index({ activeDay: 1, _id: 1, dna: 1, closed: 1 }),
   ],
   usage: [index({ account: 1, day: 1 }), index({ day: 1, dna: 1 }), index({ dna: 1, day: 1 })],
   outbox: [index({ id: 1, _id: 1 }), having({ dueAt: 1, _id: 1 }, "dueAt")],

@@ -4,6 +4,7 @@
 
 import { REFUSED_WRITES } from "../read-only.ts";
 import type { Store } from "../store.ts";
+import { accountFields } from "./account-fields.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
 import { mongoRows } from "./claims.ts";
@@ -13,9 +14,11 @@ import { mongoLists } from "./find.ts";
 import { makeIndexes } from "./indexes.ts";
 import { mongoJournal } from "./journal.ts";
 import { mongoKeyCosts } from "./key-costs.ts";
-import { LineBackfill } from "./line-backfill.ts";
+import { Backfill } from "./line-backfill.ts";
 import { MongoLineProjection } from "./line-projection.ts";
 import { mongoLines } from "./line-walk.ts";
+import { MongoMoneyProjection } from "./money-projection.ts";
+import { mongoMoney } from "./money-totals.ts";
 import { mongoRecords } from "./records.ts";
 import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
@@ -32,13 +35,18 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const lines = mongoLines(connection);
   const documents = mongoDocuments(connection);
   const projection = new MongoLineProjection(connection);
-  const backfill = new LineBackfill(connection, projection);
+  const money = new MongoMoneyProjection(connection);
+  const backfills = [
+    new Backfill(connection, "lines", (after) => projection.projectNext(after)),
+    new Backfill(connection, "money", (after) => money.backfillNext(after)),
+    new Backfill(connection, "accounts", accountFields(connection)),
+  ];
   try {
     await checkSchema(connection, readOnly);
     if (!readOnly) {
       await makeIndexes(connection);
       await records.start();
-      await backfill.start();
+      await Promise.all(backfills.map((backfill) => backfill.start()));
     }
   } catch (error) {
     await connection.close();
@@ -53,7 +61,8 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     ...mongoKeyCosts(connection),
     ...documents,
     async save(saves) {
-      await projection.project(saves.map(({ snapshot }) => snapshot));
+      const snapshots = saves.map(({ snapshot }) => snapshot);
+      await Promise.all([projection.project(snapshots), money.project(snapshots)]);
       await documents.save(saves);
     },
     ...mongoLists(connection),
@@ -63,10 +72,11 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     removeRecords: records.removeRecords,
     usageTotals: sums.usageTotals,
     usageReport: sums.usageReport,
+    moneyTotals: mongoMoney(connection, money),
     now: connection.now,
     async close() {
       records.stop();
-      await backfill.stop();
+      await Promise.all(backfills.map((backfill) => backfill.stop()));
       await Promise.all([sums.stop(), lines.stop()]);
       await connection.close();
     },

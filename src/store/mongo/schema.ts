@@ -13,7 +13,7 @@ import {
 } from "./connection.ts";
 import { duplicatesOf, isDuplicate } from "./errors.ts";
 import { missingIndexes } from "./indexes.ts";
-import { type BackfillDocument, WHOLE_BACKFILL } from "./line-backfill.ts";
+import { type BackfillDocument, type BackfillKey, wholeBackfill } from "./line-backfill.ts";
 
 /**
  * Raised when the stored format can no longer be read as before, or when another program's writes would lack
@@ -24,6 +24,8 @@ import { type BackfillDocument, WHOLE_BACKFILL } from "./line-backfill.ts";
  * 2         ledger lines are projected with each save (`lines`); what was saved before is backfilled
  * 3         usage by API key, tag and hour is written with each save (`usageParts`); what was saved before has none
  *           saves add to the sums of provider keys (`keyCosts`), which begin with the migration
+ *           the sums of credit of each account are projected (`money`); what was saved before is backfilled
+ *           account documents have more indexed fields
  */
 const SCHEMA = 3;
 
@@ -56,19 +58,20 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
   assert(found <= SCHEMA, `the database has version ${found}, this program needs ${SCHEMA}`);
 }
 
-/**
- * Brings a database to the newest version, from whichever it has. It may run on several nodes, and again after a
- * crash.
- */
+/** The backfills that each version brought, due in a store of an earlier one. */
+const BACKFILLS: readonly (readonly [version: number, key: BackfillKey])[] = [
+  [2, "lines"],
+  [3, "money"],
+  [3, "accounts"],
+];
+
+/** Brings a database of an earlier version to this one. It may run on several nodes, and again after a crash. */
 async function migrate({ collection, write }: MongoConnection, found: number): Promise<void> {
+  const due = BACKFILLS.filter(([version]) => version > found).map(([, key]) => wholeBackfill(key));
   await write(async () => {
-    const meta = collection<MetaDocument>("meta");
-    if (found < 2) {
-      await duplicatesOf(() =>
-        collection<BackfillDocument>("meta").insertMany([WHOLE_BACKFILL], { ordered: false }),
-      );
-    }
-    await meta.updateOne({ _id: "schema", version: { $lt: SCHEMA } }, { $set: { version: SCHEMA } });
+    await duplicatesOf(() => collection<BackfillDocument>("meta").insertMany(due, { ordered: false }));
+    const older = { _id: "schema", version: found };
+    await collection<MetaDocument>("meta").updateOne(older, { $set: { version: SCHEMA } });
   });
 }
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import type { AuditedDocument, AuditedParts, AuditView, DocumentKey, Mark } from "../audit.ts";
 import type { LineRow } from "../line-rows.ts";
-import { parseBody, parseClaim, parseLineRow, parseLines, StoredRow } from "../stored-rows.ts";
+import { parseBody, parseClaim, parseLineRow, parseLines, parseMoneyRow, StoredRow } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
 import type { Period } from "../usage/charge-rows.ts";
 import { PART_KINDS, type PartKind, parsePart } from "../usage/usage-parts.ts";
@@ -29,6 +29,7 @@ const TABLES_COUNTED = [
     "usageSums",
     "lines",
     "usageParts",
+    "money",
     "claims",
   ] as const),
 ] as const;
@@ -76,8 +77,18 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     async derivedOf(actor, account) {
       const documents = account === null ? [] : documentsOf.all(account).map(documentKey);
       const last = statements.lastProjected.get(actor);
-      const projectedLines = last === null ? 0 : parseLines(last).linesTo;
-      return { snapshot: await loadSnapshot(actor), documents, newer: [], projectedLines };
+      const { seq, linesTo } = last === null ? { seq: 0, linesTo: 0 } : parseLines(last);
+      const row = statements.money.get(actor);
+      const money = row === null ? null : parseMoneyRow(row);
+      const snapshot = await loadSnapshot(actor);
+      return {
+        snapshot,
+        documents,
+        newer: [],
+        projectedLines: linesTo,
+        money,
+        moneyTo: account === null ? 0 : seq,
+      };
     },
     lines: async (actor, after, limit) =>
       statements.lines.all(actor, after?.at ?? 0, after?.number ?? 0, limit).map(lineRowOf),
@@ -92,6 +103,11 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     keyCosts: async () => statements.keyCosts.all().map(parseKeyCost),
     keyCostsOf: async () => [],
+    levelEvents: async (level) =>
+      statements.levelEvents.all(`${level}/`, `${level}0`).map((stored) => {
+        const row = new StoredRow("levelEvents", stored);
+        return { id: row.key(), seq: row.integer("seq"), body: parseBody("levelEvents", stored) };
+      }),
     async document({ table, id }) {
       const row = bodies[table].get(id);
       if (row === null) return null;
@@ -110,6 +126,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
         usageSums: count("usageSums") - met.usageSums,
         lineRows: count("lines") - met.lineRows,
         usageParts: count("usageParts") - met.usageParts,
+        moneyRows: count("money") - met.moneyRows,
       };
     },
     missing: async (actor, marks) =>
@@ -168,6 +185,11 @@ function auditStatements({ prepare }: SqliteConnection) {
      WHERE period = ? AND kind = ? AND actor = ?`,
   );
   const keyCosts = prepare("SELECT day, providerKey, CAST(cost AS TEXT) AS cost FROM keyCosts");
+  // A zero is the character behind the slash.
+  const levelEvents = prepare<[string, string]>(
+    "SELECT key, seq, body FROM levelEvents WHERE key >= ? AND key < ?",
+  );
+  const money = prepare<[string]>("SELECT actor, seq, sums FROM money WHERE actor = ?");
   const missing = prepare<[string, string]>(
     `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
        (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
@@ -180,7 +202,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
   );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  const projection = { lastProjected, lines, hours, parts, keyCosts };
+  const projection = { lastProjected, lines, hours, parts, keyCosts, levelEvents, money };
   return { counts, documentsOf, bodies, sumsOf, ...projection, missing, repeated, holders, claims };
 }
 

@@ -1,9 +1,11 @@
 // The small rows beside the ledger: claims of names and keys, counters, compare-and-set rows. Each call is
 // one atomic statement; none of them is on the path of a request.
 
+import type { Clock } from "../../base/clock.ts";
 import type { Store } from "../store.ts";
 import { parseClaim, parseRegistryRow, StoredRow } from "../stored-rows.ts";
-import type { SqliteConnection } from "./connection.ts";
+import { connectSqlite, type SqliteConnection } from "./connection.ts";
+import { untilFree } from "./lock-retry.ts";
 import type { Writes } from "./write-messages.ts";
 
 /** Reads of claims and of the registry. */
@@ -24,6 +26,30 @@ export function sqliteRows({ prepare }: SqliteConnection): Pick<Store, "findClai
       return row === null ? null : parseRegistryRow(row);
     },
   };
+}
+
+/** Milliseconds for which the write of a row waits for the server's transactions. */
+const WRITE_MS = 10_000;
+
+/** Sets one row of the registry of a database on a connection of its own, in one transaction. */
+export async function putSqliteRegistryRow(
+  path: string,
+  key: string,
+  value: string,
+  clock: Clock,
+): Promise<void> {
+  const connection = await untilFree(clock, WRITE_MS, () =>
+    connectSqlite(path, { busyMs: 0, existing: true }),
+  );
+  try {
+    const put = connection.prepare(
+      `INSERT INTO registry (key, rev, value) VALUES (?1, 1, ?2)
+       ON CONFLICT (key) DO UPDATE SET rev = rev + 1, value = ?2`,
+    );
+    await untilFree(clock, WRITE_MS, () => connection.transaction(() => put.run(key, value)));
+  } finally {
+    connection.close();
+  }
 }
 
 /** Writes of claims, counters and the registry. */

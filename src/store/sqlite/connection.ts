@@ -38,6 +38,8 @@ const CACHE_KB = 8_000;
 export interface ConnectOptions {
   /** Neither creates nor changes the database. */
   readonly readOnly?: boolean;
+  /** Does not create the database. */
+  readonly existing?: boolean;
   readonly busyMs?: number;
   readonly cacheKb?: number;
 }
@@ -49,8 +51,9 @@ const RECENT_MAX = 200;
 
 /** Opens the database and creates the file unless it is opened for reading only. */
 export function connectSqlite(path: string, options: ConnectOptions = {}): SqliteConnection {
-  const { readOnly = false } = options;
-  const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
+  const { readOnly = false, existing = false } = options;
+  const how = existing ? { readwrite: true } : { create: true };
+  const db = readOnly ? new Database(path, { readonly: true }) : new Database(path, how);
   const statements: { finalize(): void }[] = [];
   const recent = new Map<string, Statement<unknown, Bindings>>();
 

@@ -4,7 +4,7 @@
 import { indexedFieldsOf, indexedValues, type Value } from "../indexed-fields.ts";
 import type { Save, Snapshot, Store, StoredDocument } from "../store.ts";
 import { parseSnapshot } from "../stored-rows.ts";
-import type { DocumentTable } from "../tables.ts";
+import { CHANGING_FIELDS, type DocumentTable } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { listValues } from "./counted-lists.ts";
 import { usageDay, usageSums } from "./usage-writer.ts";
@@ -60,7 +60,7 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
 export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
   saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
 
-const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs"];
+const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs", "levelEvents"];
 
 const snapshotRow = (s: Snapshot): SavedRow => ({
   columns: [
@@ -87,22 +87,26 @@ function upsert(
   table: DocumentTable,
   onIndexed: (table: DocumentTable, columns: readonly Value[]) => void,
 ): (columns: readonly Value[]) => boolean {
-  const fields = indexedFieldsOf(table).map(([field]) => `"${field}"`);
+  const names = indexedFieldsOf(table).map(([field]) => field);
+  const fields = names.map((field) => `"${field}"`);
+  const places = names.map((field, i) => ({ name: `"${field}"`, at: `?${i + 4}`, field }));
+  const changing = places.filter(({ field }) => CHANGING_FIELDS.has(field));
+  const lasting = places.filter(({ field }) => !CHANGING_FIELDS.has(field));
   // SQLite rewrites every index whose columns are named in SET, changed or not. Most saves change no indexed
-  // field, so this statement rewrites the row only.
+  // field but those that always change, so this statement rewrites the row and their indexes only.
   const update = prepare(
-    `UPDATE ${table} SET seq = ?2, body = ?3 WHERE key = ?1 AND seq < ?2
-       ${fields.map((field, i) => `AND ${field} IS ?${i + 4}`).join(" ")}`,
+    `UPDATE ${table} SET seq = ?2, body = ?3 ${changing.map(({ name, at }) => `, ${name} = ${at}`).join("")}
+     WHERE key = ?1 AND seq < ?2 ${lasting.map(({ name, at }) => `AND ${name} IS ${at}`).join(" ")}`,
   );
-  const names = ["seq", "body", ...fields];
+  const columns = ["seq", "body", ...fields];
   const insert = prepare(
-    `INSERT INTO ${table} (key, ${names.join(", ")}) VALUES (?, ${names.map(() => "?").join(", ")})
-     ON CONFLICT (key) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
+    `INSERT INTO ${table} (key, ${columns.join(", ")}) VALUES (?, ${columns.map(() => "?").join(", ")})
+     ON CONFLICT (key) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(", ")}
      WHERE excluded.seq > ${table}.seq`,
   );
-  return (columns) => {
-    if (update.run(...columns).changes > 0) return true;
-    onIndexed(table, columns);
-    return insert.run(...columns).changes > 0;
+  return (values) => {
+    if (update.run(...values).changes > 0) return true;
+    onIndexed(table, values);
+    return insert.run(...values).changes > 0;
   };
 }

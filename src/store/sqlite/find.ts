@@ -12,6 +12,7 @@ import {
   type Dense,
   fewQuery,
   findQuery,
+  hasOwnIndex,
   isLong,
   LIST_ORDERS,
   manyQuery,
@@ -58,7 +59,7 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
 
   async count<T extends Table>(conditions: Conditions<T>): Promise<number> {
     const counted = countedConditions(conditions);
-    if (counted === null) return this.#count(countQuery(conditions));
+    if (counted === null) return this.#count(countQuery(conditions, [], this.#dense));
     return this.#fewIn(counted) ?? this.#lists.count(counted);
   }
 
@@ -98,11 +99,11 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   };
 }
 
-/** The conditions, if the lists of their table are counted. */
+/** The conditions, if such lists of their table are counted: not those that an index of their own gives. */
 function countedConditions<T extends Table>(conditions: Conditions<T>): Conditions<CountedTable> | null {
-  return Object.hasOwn(LIST_ORDERS, conditions.table)
-    ? (conditions as unknown as Conditions<CountedTable>)
-    : null;
+  const groups = [conditions.where, ...(conditions.anyOf ?? [])];
+  const isCounted = Object.hasOwn(LIST_ORDERS, conditions.table) && !groups.flat().some(hasOwnIndex);
+  return isCounted ? (conditions as unknown as Conditions<CountedTable>) : null;
 }
 
 /**

@@ -7,6 +7,8 @@
 //   their charges are of, in steps; the last step also stores the place of the batch's last commit, and adds to
 //   the sums of provider keys
 //
+// The sums of credit per account (money-fold.ts) are made of the same commits, and stored with the same batch.
+//
 // crash                              state found                       recovery
 // before a batch is stored           the place before it, and perhaps  it is made again from that place; a line
 //                                    some of its lines                 that is there stays
@@ -21,6 +23,7 @@ import { type ChargeRow, chargesOf, hourPeriod, type Period } from "../usage/cha
 import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { keyCostWriter } from "./key-costs.ts";
+import { MoneyBatch } from "./money-projection.ts";
 import { type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
 
 /**
@@ -109,12 +112,15 @@ class LineBatches {
   /** The row of the last commit of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
+  /** The changes of credit in the current batch that are not stored yet. */
+  readonly #money: MoneyBatch;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
     this.#statements = projectionStatements(connection);
     this.#parts = usagePartsWriter(connection);
     this.#addKeyCosts = keyCostWriter(connection);
+    this.#money = new MoneyBatch(connection);
   }
 
   /** Does the next step. Returns false when no commit waits and no line is left to store. */
@@ -153,6 +159,7 @@ class LineBatches {
       this.#lines.push(...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null })));
     }
     for (const commit of commits) this.#keyCosts.add(commit);
+    for (const commit of commits) this.#money.add(commit);
     if (size > 0) this.#last = last;
     const isEnd = size === waiting.length && size < STEP_MAX;
     if (!isEnd && this.#lines.length < BATCH_LINES) return;
@@ -161,11 +168,13 @@ class LineBatches {
     this.#isRead = true;
   }
 
-  /** Stores the next lines of the batch, and with the last of them the place of its last commit. */
+  /** Stores the next lines and sums of the batch, and with the last of them the place of its last commit. */
   #store(last: number): void {
     const { insert, move } = this.#statements;
     const some = this.#lines.slice(0, STEP_MAX);
-    const isLast = some.length === this.#lines.length;
+    const isLastOfLines = some.length === this.#lines.length;
+    const accounts = isLastOfLines ? this.#money.next() : [];
+    const isLast = isLastOfLines && accounts.length === this.#money.size;
     this.#connection.unsynced(() => {
       const charges: ChargeRow[] = [];
       for (const { row, charge } of some) {
@@ -174,12 +183,14 @@ class LineBatches {
         if (isNew && charge !== null) charges.push(charge);
       }
       this.#parts.add(charges);
+      this.#money.store(accounts);
       if (!isLast) return;
       this.#addKeyCosts(this.#keyCosts.sums());
       move.run(last);
     });
     for (const { row } of some) this.#newest = Math.max(this.#newest, row.at);
     this.#lines = this.#lines.slice(some.length);
+    this.#money.remove(accounts);
     if (!isLast) return;
     this.#keyCosts = new KeyCostSums();
     this.#last = null;
@@ -198,8 +209,8 @@ function projectionStatements({ prepare }: SqliteConnection) {
     place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
     next: prepare<[number, number]>("SELECT row, lines FROM commits WHERE row > ? ORDER BY row LIMIT ?"),
     lined: prepare<[number, number]>(
-      `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ? AND lines > 0
-       ORDER BY row`,
+      `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ?
+       AND (lines > 0 OR actor BETWEEN 'account/' AND 'account0') ORDER BY row`,
     ),
     insert: prepare(
       `INSERT OR IGNORE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)

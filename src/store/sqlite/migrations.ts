@@ -204,6 +204,40 @@ const LEVEL_EVENTS: Migration = [
   "CREATE INDEX levelEvents_owner_at ON levelEvents (owner, at, key)",
 ];
 
+// The sums of credit of each account up to a seq (money-fold.ts), made of the same commits as the lines. All
+// commits of an older database are read again, which stores its lines as they are.
+const MONEY: Migration = [
+  `CREATE TABLE money (actor TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, sums TEXT NOT NULL)
+   STRICT, WITHOUT ROWID`,
+  "UPDATE meta SET value = 0 WHERE key = 'lines'",
+];
+
+// Accounts that need somebody (`/x-attention`): an index for each reason, in the order of its list. It also has
+// what else these lists ask for, so that a count reads nothing else. What an older document does not have is
+// added to it as the account would write it.
+const ATTENTION: Migration = [
+  ...[
+    "status INTEGER",
+    "suspended INTEGER",
+    "balance INTEGER",
+    "nearMonth TEXT",
+    "nearDay TEXT",
+    "activeDay TEXT",
+  ].map((column) => `ALTER TABLE accounts ADD COLUMN ${column}`),
+  `UPDATE accounts SET status = body->>'status', suspended = body->>'suspended', balance = body->>'balance',
+     activeDay = ifnull((SELECT max(day) FROM usage WHERE account = accounts.id),
+       strftime('%Y-%m-%d', ifnull(body->>'createdAt', 0) / 1000, 'unixepoch'))`,
+  "UPDATE accounts SET body = json_set(body, '$.activeDay', activeDay)",
+  ...["status", "suspended", "nearMonth", "nearDay"].map(
+    (field) => `CREATE INDEX accounts_${field} ON accounts (${field}, id, key, dna, closed)`,
+  ),
+  ...["balance", "activeDay"].map(
+    (field) => `CREATE INDEX accounts_${field} ON accounts (${field}, key, dna, closed, id)`,
+  ),
+  "DROP INDEX accounts_dueAt",
+  "CREATE INDEX accounts_dueAt ON accounts (dueAt, key, dna, closed, id) WHERE dueAt IS NOT NULL",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -215,4 +249,6 @@ export const MIGRATIONS: readonly Migration[] = [
   OTHER_LINES,
   USAGE_PARTS,
   [...KEY_COSTS, ...LEVEL_EVENTS],
+  MONEY,
+  ATTENTION,
 ];

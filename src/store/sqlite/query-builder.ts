@@ -60,10 +60,16 @@ export function findQuery<T extends Table>(find: Find<T>, dense: Dense, place: r
  * The query that counts the documents that meet the conditions and `place`, a short part of the table in the
  * order of its lists.
  */
-export function countQuery<T extends Table>(conditions: Conditions<T>, place: readonly Query[] = []): Query {
+export function countQuery<T extends Table>(
+  conditions: Conditions<T>,
+  place: readonly Query[] = [],
+  dense: Dense = () => false,
+): Query {
   const { table } = conditions;
   const branches =
-    place.length === 0 ? disjoint(conditions) : disjoint(conditions, listOrder(table), () => true, place);
+    place.length === 0
+      ? disjoint(conditions, undefined, dense)
+      : disjoint(conditions, listOrder(table), () => true, place);
   const counts = branches.map(({ sql }) => `(SELECT count(*) FROM ${table}${sql})`);
   return counted(counts, branches);
 }
@@ -135,8 +141,9 @@ function disjoint<T extends Table>(
 ): Query[] {
   const earlier: Query[] = [];
   return checkedGroups(conditions).map((group) => {
+    const isWalk = order === listOrder(conditions.table) && !group.some(leads);
     const walked =
-      order === listOrder(conditions.table) && !group.some(leads)
+      isWalk || group.some(hasOwnIndex)
         ? group.filter(({ is, field }) => is === "starts" && field !== order)
         : [];
     const sparse = walked.every((where) => !dense(conditions.table, where));
@@ -152,6 +159,14 @@ const listOrder = (table: Table): string => (table === "logs" ? LIST_ORDERS.logs
 /** Whether an index begins with this field, so that the condition alone leaves few rows. */
 const leads = <T extends Table>({ field, is }: Where<T>): boolean =>
   (is === "=" || is === "in") && LEADING.has(field);
+
+/** Fields of accounts that have an index of their own, in the order of the lists that ask for them. */
+const LISTED_BY: ReadonlySet<string> = new Set([
+  ...["status", "suspended", "nearMonth", "nearDay", "balance", "activeDay", "dueAt"],
+]);
+
+/** Whether the field of a condition has an index that gives its list, which is then walked for a long branch. */
+export const hasOwnIndex = <T extends Table>({ field }: Where<T>): boolean => LISTED_BY.has(field);
 
 const LEADING: ReadonlySet<string> = new Set([
   "id",

@@ -24,6 +24,7 @@ import { LineProjection } from "./line-projection.ts";
 import { amountOf, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteLines } from "./lines.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
+import { sqliteMoney } from "./money-totals.ts";
 import { listChanges, writesOf } from "./queued-writes.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
@@ -111,6 +112,7 @@ function openReader(path: string, { clock }: SqliteOptions): Store {
     usageReport: sums.usageReport,
     walkLines: sums.walkLines,
     lineTotals: sums.lineTotals,
+    moneyTotals: sums.moneyTotals,
     async close() {
       await sums.stop();
       connection.close();
@@ -176,6 +178,7 @@ async function openServed(path: string, { clock, onError = () => {} }: SqliteOpt
     usageReport: sums.usageReport,
     walkLines: sums.walkLines,
     lineTotals: sums.lineTotals,
+    moneyTotals: sums.moneyTotals,
     async now() {
       queue.assertUsable();
       return clock.wall();
@@ -200,8 +203,9 @@ function current(connection: SqliteConnection): SqliteConnection {
  * Sums on this thread, because no other thread could see a database in memory. It blocks the event loop
  * meanwhile.
  */
-function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "usageReport"> {
+function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "usageReport" | "moneyTotals"> {
   const [totals, report] = [sqliteTotals(connection), sqliteUsageReport(connection)];
+  const money = sqliteMoney(connection);
   return {
     async usageTotals(query, signal) {
       signal?.throwIfAborted();
@@ -214,6 +218,7 @@ function sumsHere(connection: SqliteConnection): Pick<Store, "usageTotals" | "us
       builder.end();
       return builder.report;
     },
+    moneyTotals: async () => money(),
   };
 }
 

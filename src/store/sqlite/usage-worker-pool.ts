@@ -14,7 +14,16 @@
 import { Semaphore } from "../../base/semaphore.ts";
 import { checkLineQuery, checkLineWalk, type FoundLine, NO_LINES } from "../line-filter.ts";
 import { pageOfWalk } from "../line-rows.ts";
-import type { LineFilter, LineWalk, Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import type { MoneyTotals } from "../money-fold.ts";
+import {
+  type LineFilter,
+  type LineWalk,
+  type Store,
+  StoreBusyError,
+  type TotalsQuery,
+  type TotalsRow,
+  type UsageReportQuery,
+} from "../store.ts";
 import { runQuery } from "../usage/run-query.ts";
 import { checkReport, UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";
@@ -29,26 +38,30 @@ export type UsageWorkerRequest =
   | { readonly path: string; readonly report: UsageReportQuery }
   | { readonly path: string; readonly lines: LineFilter; readonly walk: LineWalk }
   | { readonly path: string; readonly linesToCount: LineFilter }
+  | { readonly path: string; readonly money: true }
   | { readonly next: true }
   | { readonly close: true };
 
 /** A reply of a thread. */
 export type UsageWorkerReply =
   /** `part` is null when there are no more rows. */
-  { readonly part: RowsPart | null } | { readonly failed: string };
+  | { readonly part: RowsPart | null }
+  /** `busy`: a later try may succeed. */
+  | { readonly failed: string; readonly busy?: boolean };
 
-/** Some of the rows of a totals query or of a usage report, or a step of a walk. */
+/** Some of the rows of a totals query or of a usage report, a step of a walk, or the sums of credit. */
 export type RowsPart =
   | UsageReportPart
   | { readonly of: "lines"; readonly step: LineWalkStep }
+  | { readonly of: "money"; readonly totals: MoneyTotals }
   | { readonly of: "totals"; readonly rows: readonly (readonly unknown[])[] };
 
 const QUERIES_MAX = 2;
 const QUEUE_MAX = 64;
 
-/** Runs sums of usage and walks over lines on worker threads. */
+/** Runs sums of usage and credit and walks over lines on worker threads. */
 export interface UsageWorkerPool
-  extends Pick<Store, "usageTotals" | "usageReport" | "walkLines" | "lineTotals"> {
+  extends Pick<Store, "usageTotals" | "usageReport" | "walkLines" | "lineTotals" | "moneyTotals"> {
   /** Rejects waiting and later queries, waits for the running ones, and closes the database. */
   stop(): Promise<void>;
 }
@@ -73,7 +86,8 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       [reply] = await Promise.all([next, new Promise(setImmediate)]);
     }
     idle.push(worker);
-    if ("failed" in reply) throw new Error(reply.failed);
+    if (!("failed" in reply)) return;
+    throw reply.busy ? new StoreBusyError(reply.failed) : new Error(reply.failed);
   }
 
   async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
@@ -90,6 +104,14 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     onStep: (step: LineWalkStep) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> => receive(request, (part) => void (part.of === "lines" && onStep(part.step)), signal);
+  async function money(): Promise<MoneyTotals> {
+    let totals: MoneyTotals | null = null;
+    await receive({ path, money: true }, (part) => {
+      if (part.of === "money") totals = part.totals;
+    });
+    if (totals === null) throw new Error("sums of credit failed: their thread sent none");
+    return totals;
+  }
 
   return {
     async usageTotals(query, signal) {
@@ -127,6 +149,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       await runQuery(queries, () => steps({ path, linesToCount: filter }, onStep, signal), signal);
       return { count, amount };
     },
+    moneyTotals: () => runQuery(queries, money),
     async stop() {
       await queries.close();
       for (const worker of idle.splice(0)) {
@@ -166,5 +189,6 @@ function isReply(data: unknown): data is UsageWorkerReply {
   if (part === null) return true;
   if (typeof part !== "object" || !("of" in part)) return false;
   if ("step" in part) return typeof part.step === "object" && part.step !== null;
+  if ("totals" in part) return typeof part.totals === "object" && part.totals !== null;
   return "text" in part ? typeof part.text === "string" : "rows" in part && Array.isArray(part.rows);
 }

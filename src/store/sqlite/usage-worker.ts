@@ -2,9 +2,10 @@
 // query at a time and sends its rows one part per request, so that receiving them never blocks the server's
 // event loop for long.
 
-import type { TotalsQuery } from "../store.ts";
+import { StoreBusyError, type TotalsQuery } from "../store.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { type LineWalkStep, type LineWalks, sqliteLineWalks } from "./line-walk.ts";
+import { sqliteMoney } from "./money-totals.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
 import type { RowsPart, UsageWorkerReply, UsageWorkerRequest } from "./usage-worker-pool.ts";
@@ -21,6 +22,7 @@ interface Reader {
   readonly totals: ReturnType<typeof sqliteTotals>;
   readonly report: ReturnType<typeof sqliteUsageReport>;
   readonly walks: LineWalks;
+  readonly money: ReturnType<typeof sqliteMoney>;
 }
 
 let reader: Reader | null = null;
@@ -39,6 +41,7 @@ function readerAt(path: string): Reader {
     totals: sqliteTotals(connection),
     report: sqliteUsageReport(connection),
     walks: sqliteLineWalks(connection),
+    money: sqliteMoney(connection),
   };
 }
 
@@ -58,7 +61,12 @@ function partsOf(reader: Reader, request: Exclude<UsageWorkerRequest, { next: tr
   if ("query" in request) return totalsParts(reader, request.query);
   if ("report" in request) return reader.report(request.report)[Symbol.iterator]();
   if ("walk" in request) return lineParts(reader.walks.walk(request.lines, request.walk));
+  if ("money" in request) return moneyParts(reader);
   return lineParts(reader.walks.totals(request.linesToCount));
+}
+
+function* moneyParts({ money }: Reader): Generator<RowsPart> {
+  yield { of: "money", totals: money() };
 }
 
 function answer(request: UsageWorkerRequest): UsageWorkerReply {
@@ -87,6 +95,7 @@ self.onmessage = ({ data }: MessageEvent<UsageWorkerRequest>) => {
   } catch (error) {
     self.postMessage({
       failed: error instanceof Error ? error.message : String(error),
+      busy: error instanceof StoreBusyError,
     } satisfies UsageWorkerReply);
   }
 };

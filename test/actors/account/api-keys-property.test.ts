@@ -83,7 +83,7 @@ class World {
         ];
         if (of === 0) return;
         const last = this.secrets.findLast((one) => one.account === of && one.apiKey === apiKey);
-        this.admit(of, request, last, amount, "other");
+        this.admit(of, request, last, amount, `model-of-${id}`);
         return;
       }
       case "charge":
@@ -305,7 +305,7 @@ describe("over random trees with keys, requests, moves and restarts", () => {
         }
         admitted += world.spent.filter(({ apiKey }) => apiKey !== MAIN_API_KEY).length;
       }),
-      { numRuns: 150 },
+      { numRuns: 150, endOnFailure: true },
     );
     expect(admitted).toBeGreaterThan(100);
   });

@@ -360,7 +360,8 @@ describe("a move", () => {
 describe("a snapshot", () => {
   test("keeps keys, secrets, uses, deletions and counts", () => {
     const one = living();
-    added(one, { hardLimit: usd(2), rpm: 3, tags: { team: "a" } });
+    const caps = { hardLimit: usd(2), rpm: 3, allowModels: ["m"], expiresAt: NOON + 2 * DAY };
+    added(one, { ...caps, name: `it's "one"`, scopes: ["read", "invoke"], tags: { team: "a" } });
     added(one, { name: "gone" });
     deleted(one, 2 as ApiKeyId);
     rotated(one, FIRST, "second", { overlapMs: HOUR });
@@ -371,6 +372,7 @@ describe("a snapshot", () => {
     const frozen = JSON.stringify(account.freeze(one.state));
     thawed(one);
     expect(JSON.stringify(account.freeze(one.state))).toBe(frozen);
+    expect(one.state.apiKeys!.nextDeathAt).toBe(0);
     expect(list()).toEqual(before);
     expect(one.state.apiKeys!.hashes()).toEqual(hashes);
     expect(one.state.apiKeys!.madeOn(one.now)).toBe(4);

@@ -37,8 +37,9 @@ function rig(): Rig {
   for (const name of ["a", "b"] as const) {
     const system = {
       owns: () => one.owner === name,
+      serveQuery: (query: string, answer: (input: unknown) => unknown) => serving[name]!.set(query, answer),
       otherOwnerOf: () => (one.owner === name ? null : one.owner),
-      async queryNode(node: string, topic: string, body: unknown) {
+      async queryNode(node: string, { name: topic, input: body }: { name: string; input: unknown }) {
         if (one.cut) throw new Error("no line");
         one.sent.push(topic);
         return serving[node]!.get(topic)!(structuredClone(body));
@@ -46,7 +47,6 @@ function rig(): Rig {
     };
     one.nodes[name] = createRequestHistory({
       ...{ system: system as never, clock, log: silent, recent: recent[name] },
-      registerQuery: (query, answer) => void serving[name]!.set(query, answer),
     });
   }
   return one;

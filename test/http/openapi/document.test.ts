@@ -214,7 +214,9 @@ describe("with ADMIN_PORT", () => {
     const shown = await pathsAt(apart.url);
     const hidden = everything.filter((path) => !shown.includes(path));
     expect(hidden).toEqual(
-      everything.filter((path) => /^\/(x-keys|x-conf|x-news$|x-root|x-cluster|x-clock|metrics)/.test(path)),
+      everything.filter((path) =>
+        /^\/(x-keys|x-events|x-money|x-conf|x-news$|x-root|x-cluster|x-clock|metrics)/.test(path),
+      ),
     );
     for (const path of ["/x-keys/{key}/test", "/x-config/history", "/x-config/revert", "/x-config/preview"]) {
       expect(hidden).toContain(path);

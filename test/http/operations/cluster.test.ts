@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
+import { LAST_VERIFY } from "../../../src/report/verify/last-verify.ts";
+import { putRegistryRow } from "../../../src/store/open.ts";
 import { type Json, until } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
@@ -28,6 +30,16 @@ test("is one node with all shards, up, with everything that must be zero at zero
   expect(gauges.actors).toBeGreaterThan(0);
   expect(nodes[0].health).toEqual(health);
   expect(Object.keys(nodes[0].gauges)).toEqual(Object.keys(gauges));
+});
+
+test("shows the last verification, which was written beside the running server", async () => {
+  expect((await seen()).last_verify).toBeNull();
+  const url = `sqlite:${bench.directory}/bench.db`;
+  await putRegistryRow(url, LAST_VERIFY, "not what verify writes");
+  expect((await seen()).last_verify).toBeNull();
+  const result = { at: Date.UTC(2026, 10, 23), lines: 7, accounts: 3, differences: 1, ms: 40 };
+  await putRegistryRow(url, LAST_VERIFY, JSON.stringify(result));
+  expect((await seen()).last_verify).toEqual({ ...result, at: "2026-11-23T00:00:00.000Z" });
 });
 
 test.each<[string, () => string | null, number]>([

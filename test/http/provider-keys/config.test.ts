@@ -7,6 +7,7 @@ import type { Json } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { keyBody } from "../bodies.ts";
 import { properError } from "../proper.ts";
+import { settingsOf } from "./rows.ts";
 
 const PEM = privateKeyPem();
 const OTHER = privateKeyPem();
@@ -35,7 +36,8 @@ beforeAll(async () => {
 const add = (Config: unknown, more: object = {}) =>
   bench.call(owner.key, "POST", "/x-keys", keyBody(bench.provider.url, { Config, ...more }));
 const put = (key: Json, change: object) => bench.call(owner.key, "PUT", `/x-keys/${key.ID}`, change);
-const read = async ({ ID }: Json) => (await bench.call(owner.key, "GET", `/x-keys/${ID}`)).body.key;
+const read = async ({ ID }: Json) =>
+  settingsOf((await bench.call(owner.key, "GET", `/x-keys/${ID}`)).body.key);
 const added = async (config: Json, more: object = {}) => {
   const { status, body } = await add(config, more);
   expect([status, body.error?.message]).toEqual([200, undefined]);

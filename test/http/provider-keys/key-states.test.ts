@@ -6,6 +6,7 @@ import { type Account, type Json, type Owner, PRICING, type UpstreamKey } from "
 import { ask, fares, fateOf, watch } from "../../e2e/harness-keys.ts";
 import { useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";
+import { settingsOf } from "./rows.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -16,7 +17,7 @@ beforeEach(async () => {
 });
 
 const call = (method: string, path: string, body?: object) => bench.call(owner.key, method, path, body);
-const read = async ({ ID }: Json) => (await call("GET", `/x-keys/${ID}`)).body.key;
+const read = async ({ ID }: Json) => settingsOf((await call("GET", `/x-keys/${ID}`)).body.key);
 
 /** A new Owner's only key, after so many failures, and an account that calls it. */
 async function failing(times: number): Promise<{ user: Account; key: UpstreamKey }> {

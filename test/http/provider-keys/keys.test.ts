@@ -6,6 +6,7 @@ import { fresh, type Json, PRICING } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { keyBody } from "../bodies.ts";
 import { pageHeaders, properError } from "../proper.ts";
+import { unusedRow } from "./rows.ts";
 
 const bench = useBench({ settings: { PUBLIC_URL: "https://gate.example:8443/base, http://alias.example" } });
 const owner = prepared(() => bench.owner({ keys: 0 }));
@@ -30,7 +31,7 @@ test("an added key is answered with its fields, its secret masked", async () => 
     },
     LevelMapper: {},
   });
-  expect((await list(`?id=${body.key.ID}`)).body).toEqual({ success: true, keys: [body.key] });
+  expect((await list(`?id=${body.key.ID}`)).body).toEqual({ success: true, keys: [unusedRow(body.key)] });
 });
 
 test("ID: an integer, assigned", async () => {
@@ -160,7 +161,7 @@ describe("the list", () => {
   const host = () => new URL(bench.provider.url).host;
 
   test("without a filter: success and all keys", async () => {
-    expect((await list("", lister.key)).body).toEqual({ success: true, keys: lister.keys });
+    expect((await list("", lister.key)).body).toEqual({ success: true, keys: lister.keys.map(unusedRow) });
   });
 
   test.each<[string, (keys: Json[]) => string, string]>([
@@ -247,7 +248,7 @@ describe("a change of a key", () => {
       const after = { ...key, ...expected, UpdatedAt: body.key?.UpdatedAt };
       expect([status, body]).toEqual([200, { success: true, Action: "update", key: after }]);
       expect(Date.parse(after.UpdatedAt)).toBeGreaterThanOrEqual(Date.parse(key.UpdatedAt));
-      expect(await read()).toEqual({ success: true, key: after });
+      expect(await read()).toEqual({ success: true, key: unusedRow(after) });
     }
   });
 
@@ -387,11 +388,13 @@ describe("by its path", () => {
     const { one, key } = await household();
     const { body } = await add({ Level: -2, Provider: "http://127.0.0.1:9007/v1" }, one.key);
     const get = async (path: string) => bench.call(one.key, "GET", `/x-keys/${path}`);
-    expect((await get("L1")).body).toEqual({ success: true, keys: [key] });
-    expect((await get("L-2")).body).toEqual({ success: true, keys: [body.key] });
-    expect((await get("127.0.0.1:9007")).body).toEqual({ success: true, keys: [body.key] });
-    expect((await get(encodeURIComponent("http://127.0.0.1:9007/v1"))).body.keys).toEqual([body.key]);
-    expect((await get("127.0.0.1?size=1&page=2")).body.keys).toEqual([body.key]);
+    expect((await get("L1")).body).toEqual({ success: true, keys: [unusedRow(key)] });
+    expect((await get("L-2")).body).toEqual({ success: true, keys: [unusedRow(body.key)] });
+    expect((await get("127.0.0.1:9007")).body).toEqual({ success: true, keys: [unusedRow(body.key)] });
+    expect((await get(encodeURIComponent("http://127.0.0.1:9007/v1"))).body.keys).toEqual([
+      unusedRow(body.key),
+    ]);
+    expect((await get("127.0.0.1?size=1&page=2")).body.keys).toEqual([unusedRow(body.key)]);
     expect((await get("127.0.0.1")).headers.get("x-total-count")).toBe("2");
     for (const nobody of ["L9", "provider.example", "constructor"]) {
       expect((await get(nobody)).body).toEqual({ success: true, keys: [] });

@@ -1,4 +1,4 @@
-// What is kept beside the actors of a node: it learns of their commits and shards, and is asked by other nodes.
+// What is kept beside the actors of a node: it learns of their commits and shards.
 
 import { describe, expect, test } from "bun:test";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
@@ -23,36 +23,12 @@ async function two(): Promise<Nodes & { a: TestNode; b: TestNode; seen: Record<"
       for (const shard of shards) lost.add(shard);
     },
   });
-  const answers = (at: string) => (name: string, input: unknown) => {
-    if (name !== "sum") throw new Error(`${name} is not known`);
-    return { at, sum: (input as number[]).reduce((one, other) => one + other, 0) };
-  };
-  const a = await rig.start("a", { observer: observer(seen.a), answerQuery: answers("a") });
-  const b = await rig.start("b", { observer: observer(seen.b), answerQuery: answers("b") });
+  const a = await rig.start("a", { observer: observer(seen.a) });
+  const b = await rig.start("b", { observer: observer(seen.b) });
   await rig.until(() => rig.nodes.every(({ system }) => system.stats().shards === 128));
   await rig.run(1_500);
   return { ...rig, a, b, seen };
 }
-
-describe("a part of a node", () => {
-  test("is asked at the node that owns an actor, and answers there without a turn", async () => {
-    const rig = await two();
-    const actor = { kind: "account", id: rig.idAt(rig.b) } as const;
-    expect(rig.b.system.otherOwnerOf(actor)).toBeNull();
-    const owner = rig.a.system.otherOwnerOf(actor)!;
-    expect(owner).toBe(rig.b.placement.node());
-    expect(await rig.a.system.queryNode(owner, "sum", [1, 2, 3], 1_000)).toEqual({ at: "b", sum: 6 });
-    expect(rig.b.system.stats().counters.turns).toBe(0);
-  });
-
-  test("that fails, and that cannot be reached, fail the question", async () => {
-    const rig = await two();
-    const owner = rig.b.placement.node();
-    await expect(rig.a.system.queryNode(owner, "unknown", null, 1_000)).rejects.toThrow();
-    rig.b.cut = true;
-    await expect(rig.a.system.queryNode(owner, "sum", [], 1_000)).rejects.toThrow();
-  });
-});
 
 describe("an observer", () => {
   test("learns of the commits of its own node's actors, once they are durable", async () => {

@@ -7,6 +7,7 @@ import { compareText } from "../../../src/store/indexed-fields.ts";
 import { dayOfTime, keyCostOf } from "../../../src/store/key-costs.ts";
 import { checkLineQuery, checkLineWalk } from "../../../src/store/line-filter.ts";
 import { pageOfWalk, passingLines } from "../../../src/store/line-rows.ts";
+import { hasMoney, MoneyFold, MoneySums, moneyChanges } from "../../../src/store/money-fold.ts";
 import type { Appended, Claim, Commit, Snapshot, Store } from "../../../src/store/store.ts";
 import { memoryAnswers } from "./memory-answers.ts";
 import { copy, type MemoryDocuments, memoryDocuments } from "./memory-documents.ts";
@@ -41,6 +42,7 @@ type Ledger = Pick<
   | "keyCosts"
   | "lastCommit"
   | "listActors"
+  | "moneyTotals"
 >;
 
 /** Commits and snapshots, which bring their documents along. */
@@ -132,6 +134,18 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
     async lastCommit(actor) {
       const newest = of(actor).at(-1);
       return newest === undefined ? null : { seq: newest.seq, linesTo: newest.linesTo };
+    },
+    async moneyTotals() {
+      const sums = new MoneySums();
+      for (const [actor, own] of commits) {
+        if (!hasMoney(actor)) continue;
+        const fold = new MoneyFold(actor);
+        for (const commit of own) fold.add(moneyChanges(commit));
+        fold.addTo(sums);
+      }
+      return sums.totals(({ id, to }) =>
+        (marks.get(id) ?? []).some(({ actor }) => actor === `account/${to}`),
+      );
     },
     async listActors(prefix, after, limit) {
       const named = [...commits.keys()].filter((name) => name.startsWith(prefix));

@@ -199,6 +199,46 @@ describe("the schema's version", () => {
     current.close();
   });
 
+  test("a store of the sixth version has the sums of provider keys for two days, each line once", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connectSqlite(path);
+    migrate(old, MIGRATIONS.slice(0, 6));
+    const NOON = Date.UTC(2026, 2, 14, 12);
+    const DAY_MS = 86_400_000;
+    const append = appending(old);
+    const charge = (seq: number, at: number, key: number | null, type = "charge") => {
+      const attempts = key === null ? [] : [{ key: 999 }, { key }];
+      const e = { type, amount: -(10 ** seq), attempts };
+      append(
+        commitRow(commit("account/1", seq, { at, linesTo: seq, lines: 1, events: [{ at, line: true, e }] })),
+      );
+    };
+    charge(1, NOON - 2 * DAY_MS, 7);
+    charge(2, NOON - DAY_MS, 7);
+    charge(3, NOON, 7, "late_charge");
+    charge(4, NOON, 8);
+    charge(5, NOON, null);
+    old.db.run("UPDATE meta SET value = (SELECT max(row) FROM commits) WHERE key = 'lines'");
+    // It is not projected yet.
+    charge(6, NOON, 8);
+    old.close();
+    const store = await openStore(url, { clock });
+    const sums = async (day: string) => Object.fromEntries(await store.keyCosts(day, [7, 8, 999]));
+    for (
+      let looks = 0;
+      (await store.lines({ actor: "account/1" }, null, 9)).lines.length < 1 && looks < 500;
+      looks++
+    ) {
+      await Bun.sleep(20);
+    }
+    expect([await sums("2026-03-12"), await sums("2026-03-13"), await sums("2026-03-14")]).toEqual([
+      {},
+      { 7: 100n },
+      { 7: 1_000n, 8: 1_010_000n },
+    ]);
+    await store.close();
+  });
+
   test("a store of the second version keeps its accounts and sums the usage that it has", async () => {
     mkdirSync(join(path, ".."), { recursive: true });
     const old = connectSqlite(path);
@@ -232,7 +272,9 @@ describe("the schema's version", () => {
     ]);
     old.close();
     const store = await openStore(url, { clock });
-    expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([{ id: 7 }]);
+    // What later versions find accounts by is added to it.
+    const found = { id: 7, activeDay: "2026-01-31" };
+    expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([found]);
     const query = { accounts: { dna: ".1." }, from: "2026-01-31", to: "2026-01-31", by: ["model"] } as const;
     expect(await store.usageTotals(query)).toEqual([
       { model: 'a "quoted" model', ...models['a "quoted" model'], cost: 10n },
