@@ -16,6 +16,9 @@ export function parseAddresses(text: string): { ok: true; value: string[] } | { 
   return bad === undefined ? { ok: true, value: items } : { ok: false, item: bad };
 }
 
+/** Returns whether a text is one address, IPv4 in four decimal parts or IPv6. */
+export const isAddress = (text: string): boolean => !text.includes("/") && rangeOf(text) !== null;
+
 /**
  * Returns whether the list allows a client address. An empty list allows any; otherwise an invalid address is
  * refused.

@@ -5,6 +5,7 @@ import type { AccountId } from "../actors/ids.ts";
 import { exactUsd } from "../src/report/verify/conservation.ts";
 import { WrongResult } from "./books.ts";
 import { median, percentile } from "./figures.ts";
+import { fullListBytes } from "./recent-requests.ts";
 import { type Probed, probing } from "./scale-probe.ts";
 import type { ScaleStage } from "./scale-stage.ts";
 import { keyOf } from "./scale-store.ts";
@@ -25,6 +26,8 @@ export interface Figures {
   readonly bill: Bill;
   readonly quiet: Slowness;
   readonly besideBills: Slowness;
+  /** Of the lists of last requests, full; the same for every size. */
+  readonly historyBytes: number;
 }
 
 /** Of one bill: until its first byte, until its last. */
@@ -80,6 +83,7 @@ export async function measured(stage: ScaleStage, note: (text: string) => void):
     },
     quiet: slowness(quiet.probed),
     besideBills: slowness(beside.probed),
+    historyBytes: fullListBytes(),
   };
 }
 

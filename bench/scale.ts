@@ -114,6 +114,7 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["Another's chat request: p99, max", ({ quiet }) => tail(quiet.chat)],
   ["… while bills are made", ({ besideBills }) => tail(besideBills.chat)],
   ["Start", ({ startMs }) => ms(startMs)],
+  ["Memory of 20,000 last requests", ({ historyBytes }) => mb(historyBytes)],
   [
     "Memory at the start, before bills, most during bills, at the end",
     ({ rssIdle, rssQuiet, rssBills, rssAfter }) =>

@@ -109,7 +109,7 @@ const CIRCLING: Readonly<Record<string, readonly string[]>> = {};
 const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
   const carried = ["call.ts", "endpoints.ts", "request-lifetime.ts"];
   const context = [...carried, "account", "metering", "codec", "routing", "stored-objects"];
-  const admission = [...context, "context.ts"];
+  const admission = [...context, "context.ts", "request-history"];
   const attempt = [...admission, "admission", "large-body"];
   const answer = [...attempt, "attempt"];
   return {
@@ -126,6 +126,7 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
     routing: ["account", "metering", "codec", "endpoints.ts"],
     "stored-objects": ["account", "routing"],
     "context.ts": context,
+    "request-history": [...context, "context.ts"],
     admission,
     idempotency: [...admission, "admission"],
     attempt,

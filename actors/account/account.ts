@@ -27,6 +27,7 @@ import { type AccountEffect, effectDone, pendingEffects } from "./pending-effect
 import { createRoot, replaceKey, updateProfile } from "./profile.ts";
 import { reassertHolds } from "./reassert-holds.ts";
 import { mailSent } from "./soft-limit-alert.ts";
+import { standing } from "./standing.ts";
 import { type Account, type AccountEvent, emptyAccount, stageOf } from "./state.ts";
 import { createChild, receiveCredit, startRefund, startTransfer } from "./transfer.ts";
 import { freeze, materialize, record, thaw } from "./views.ts";
@@ -64,6 +65,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
   read: "open",
   admit: "closed",
   admitDryRun: "closed",
+  standing: "open",
   renew: "closed",
   reassertHolds: "closing",
   releaseOrphanedHolds: "closed",
@@ -106,7 +108,7 @@ const UNTIL: Readonly<Record<AccountCommand["type"], LifecycleStage>> = {
  * hold, and a view may lag.
  */
 const RELIES_ON_HOLDS: ReadonlySet<AccountCommand["type"]> = new Set([
-  ...(["admit", "admitDryRun", "margins", "cancel"] as const),
+  ...(["admit", "admitDryRun", "standing", "margins", "cancel"] as const),
   ...(["createChild", "startTransfer", "startRefund", "fee", "expireCredit"] as const),
   "settleClosing",
 ]);
@@ -151,6 +153,8 @@ function decided(state: Account, command: AccountCommand, turn: Turn): Decision<
       return admit(state, command, turn);
     case "admitDryRun":
       return admitDryRun(state, command, turn);
+    case "standing":
+      return standing(state, command, turn);
     case "renew":
       return renew(state, command, turn);
     case "reassertHolds":

@@ -31,12 +31,15 @@ import {
 /** What is asked of the account for a request that has no id yet. */
 export interface AdmissionRequest extends HoldDemand {
   readonly keyHash: string;
-  /** The client's address. */
-  readonly ip: string;
+  /** The client's address; null when addresses are not judged, in a dry run alone. */
+  readonly ip: string | null;
   /** Version of the profile from which the route was computed. */
   readonly version: number;
-  /** The endpoint's path, which the key's Resources must allow. `model` is empty where there is none. */
-  readonly path: string;
+  /**
+   * The endpoint's path, which the key's Resources must allow; null when paths are not judged, in a dry run
+   * alone. `model` is empty where there is none.
+   */
+  readonly path: string | null;
   /**
    * Routing's refusal of path, model or level, or null. It is returned after the checks of key, flags, IP and
    * repeat.

@@ -23,8 +23,8 @@ export const INVALID_KEY: Refusal = {
 export interface Credentials {
   /** SHA-256 of the API key, hex. */
   readonly keyHash: string;
-  /** The client's address. */
-  readonly ip: string;
+  /** The client's address; null when addresses are not judged, in a dry run alone. */
+  readonly ip: string | null;
   readonly scope: RequiredScope;
 }
 
@@ -68,10 +68,10 @@ export function entryRefusal(
 ): Refusal | null {
   if (!profile.status) return DISABLED;
   if (profile.suspended) return SUSPENDED;
-  if (!allowsAddress(profile.allowIps, ip)) return addressRefusal(ip, "this account");
+  if (ip !== null && !allowsAddress(profile.allowIps, ip)) return addressRefusal(ip, "this account");
   if (named === null) return null;
   const { name, allowIps, scopes } = named.key;
-  if (!allowsAddress(allowIps, ip)) return addressRefusal(ip, `the key ${name}`);
+  if (ip !== null && !allowsAddress(allowIps, ip)) return addressRefusal(ip, `the key ${name}`);
   return isInScope(scopes, scope) ? null : scopeMissing(scope, name);
 }
 
@@ -87,7 +87,7 @@ const BEHIND_MODEL: ReadonlySet<string> = new Set([
 
 /**
  * Returns routing's refusal or that of the key's own lists, whichever comes first in the order of path, model, level. `model`
- * is the mapped name, "" where a path has none.
+ * is the mapped name, "" where a path has none. A `path` of null is not judged.
  */
 export function keyListRefusal(
   { name, resources, allowModels }: Pick<CallingKey, "name" | "resources" | "allowModels">,
@@ -95,9 +95,9 @@ export function keyListRefusal(
     routing,
     path,
     model,
-  }: { readonly routing: Refusal | null; readonly path: string; readonly model: string },
+  }: { readonly routing: Refusal | null; readonly path: string | null; readonly model: string },
 ): Refusal | null {
-  if ((routing === null || BEHIND_PATH.has(routing.code)) && !allows(resources, path)) {
+  if (path !== null && (routing === null || BEHIND_PATH.has(routing.code)) && !allows(resources, path)) {
     const message = `The path ${path.slice(0, 256).toWellFormed()} is not among the Resources of the key ${name}.`;
     return { code: "path_not_allowed", message };
   }

@@ -18,6 +18,7 @@ import type { ReleaseOrphanedHolds } from "./orphaned-holds.ts";
 import type { RotateKey, UpdateProfile } from "./profile.ts";
 import type { ReassertHolds } from "./reassert-holds.ts";
 import type { MailSent } from "./soft-limit-alert.ts";
+import type { Standing, StandingInput } from "./standing.ts";
 import type { ChargeFacts } from "./state.ts";
 import type { CreateChild, ReceiveCredit, StartRefund, StartTransfer } from "./transfer.ts";
 import type { AccountChanged, AccountRecord } from "./views.ts";
@@ -39,6 +40,8 @@ export interface AccountCommands extends ApiKeyCommands {
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted | StaleProfile };
   /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
   readonly admitDryRun: { readonly input: AdmissionRequest; readonly output: AdmitDryRun | StaleProfile };
+  /** Returns what would refuse any request now, and what counts in the windows. */
+  readonly standing: { readonly input: StandingInput; readonly output: Standing };
   readonly renew: {
     readonly input: { readonly id: string; readonly cost: Nano; readonly tokens: number };
     readonly output: { readonly held: boolean };

@@ -34,6 +34,8 @@ export interface LimitRow {
   readonly scope: "api_key" | "account" | "model";
   readonly name: keyof RateLimits | "balance" | "hard_limit" | "daily_limit";
   readonly limit: number;
+  /** What counts, that of requests in flight included; it may exceed `limit`. */
+  readonly used: number;
   /** Never below 0. */
   readonly remaining: number;
   /**
@@ -91,19 +93,19 @@ function scopes({ state, profile, named }: Spender, input: WindowDemand): readon
     const isAlone = () => holds.size === 0;
     scopes.push({ scope: "account", of: "of the account", limits: profile.limits, windows, isAlone });
   }
-  if (isModelLimited) {
-    const windows = [state.modelWindows, state.volatile.modelWindows].map((of) =>
-      findModelWindows(of, input.model),
-    );
-    scopes.push({
-      scope: "model",
-      of: `of model ${input.model}`,
-      limits: modelLimits,
-      windows: windows.filter((one) => one !== undefined),
-      isAlone: () => !holds.values().some(({ model }) => model === input.model),
-    });
-  }
+  if (isModelLimited) scopes.push(modelScope(state, input.model, modelLimits));
   return scopes;
+}
+
+function modelScope(state: Account, model: string, limits: RateLimits): Scope {
+  const windows = [state.modelWindows, state.volatile.modelWindows].map((of) => findModelWindows(of, model));
+  return {
+    scope: "model",
+    of: `of model ${model}`,
+    limits,
+    windows: windows.filter((one) => one !== undefined),
+    isAlone: () => !state.volatile.holds.values().some((hold) => hold.model === model),
+  };
 }
 
 const hasLimit = ({ rpm, rph, rpd, tpm, tph, tpd }: RateLimits): boolean =>
@@ -221,24 +223,33 @@ function tighter(
 }
 
 /** Returns every window limit that is set, with what remains before this request. */
-export function windowRows(spender: Spender, input: WindowDemand, now: number): LimitRow[] {
+export const windowRows = (spender: Spender, input: WindowDemand, now: number): LimitRow[] =>
+  scopes(spender, input).flatMap((scope) => rowsOf(scope, now));
+
+/** Returns what counts in each window of a model, whatever its limits are: `limit` stands for none of them. */
+export function modelRows(state: Account, model: string, now: number): LimitRow[] {
+  return rowsOf(modelScope(state, model, EVERY_LIMIT), now);
+}
+
+const EVERY_LIMIT: RateLimits = { rpm: 1, rph: 1, rpd: 1, tpm: 1, tph: 1, tpd: 1 };
+
+function rowsOf({ scope, limits, windows }: Scope, now: number): LimitRow[] {
   const rows: LimitRow[] = [];
-  for (const { scope, limits, windows } of scopes(spender, input)) {
-    for (const { span, ...names } of RULES) {
-      const count = used(windows, span, now);
-      for (const measure of ["requests", "tokens"] as const) {
-        const limit = limits[names[measure]];
-        if (limit === 0) continue;
-        const need = { limit: 0, used: count[measure], more: 0 };
-        rows.push({
-          scope,
-          name: names[measure],
-          limit,
-          remaining: Math.max(0, limit - need.used),
-          resetsAt: need.used === 0 ? now : now + roomInMs(windows, span, measure, need, now),
-          unit: "count",
-        });
-      }
+  for (const { span, ...names } of RULES) {
+    const count = used(windows, span, now);
+    for (const measure of ["requests", "tokens"] as const) {
+      const limit = limits[names[measure]];
+      if (limit === 0) continue;
+      const need = { limit: 0, used: count[measure], more: 0 };
+      rows.push({
+        scope,
+        name: names[measure],
+        limit,
+        used: need.used,
+        remaining: Math.max(0, limit - need.used),
+        resetsAt: need.used === 0 ? now : now + roomInMs(windows, span, measure, need, now),
+        unit: "count",
+      });
     }
   }
   return rows;

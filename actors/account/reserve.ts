@@ -86,14 +86,18 @@ export function moneyRows(spender: Spender, now: number): LimitRow[] {
   const limits = [...(named === null ? [] : KEY_LIMITS), ...(isRoot(profile) ? [] : ACCOUNT_LIMITS)];
   return limits
     .filter((limit) => limit.isSet(spender))
-    .map((limit) => ({
-      scope: limit.scope,
-      name: limit.name,
-      limit: limit.limit(spender),
-      remaining: most(ZERO, limit.remaining(spender, now)),
-      resetsAt: limit.resetsAt(now),
-      unit: "nano",
-    }));
+    .map((limit) => {
+      const [whole, remaining] = [limit.limit(spender), limit.remaining(spender, now)];
+      return {
+        scope: limit.scope,
+        name: limit.name,
+        limit: whole,
+        used: minus(whole, remaining),
+        remaining: most(ZERO, remaining),
+        resetsAt: limit.resetsAt(now),
+        unit: "nano",
+      };
+    });
 }
 
 /** What bounds the cost of requests: the balance, or the spending of a month or a day. */

@@ -13,6 +13,7 @@ import {
   mainKeyAdmitBesideKeys,
 } from "./account-cases.ts";
 import { attemptCounted } from "./activity-cases.ts";
+import { chargeNoted, refusalReported } from "./history-cases.ts";
 import {
   chatParse,
   chatStreamFeed,
@@ -48,6 +49,8 @@ const CASES: readonly Case[] = [
   { name: "charge", what: "charge, decided and evolved", prepare: chargeDecision },
   { name: "activate", what: "account, from its snapshot's text", prepare: activation },
   { name: "activate-keys", what: "the same with 200 named keys", prepare: activationWithKeys },
+  { name: "history", what: "charge, noted among the last requests", prepare: chargeNoted },
+  { name: "report", what: "refusal, reported to the last requests", prepare: refusalReported },
   { name: "append", what: "32 commits, appended in memory", prepare: appendBatch, callsMax: 500 },
   { name: "sse", what: "100 events, read from one chunk", prepare: sseRead },
   { name: "feed", what: "100 events, fed to a chat stream", prepare: chatStreamFeed },

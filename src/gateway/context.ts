@@ -4,7 +4,7 @@
 
 import type { Admitted } from "../../actors/account/admit.ts";
 import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { NO_TAGS, type Tags } from "../../actors/tags.ts";
@@ -35,6 +35,14 @@ export interface RequestContext {
   readonly call: GatewayCall;
   readonly endpoint: GatewayEndpoint;
   readonly lifetime: RequestLifetime;
+  /** The caller that the API key names; null before it is known. */
+  readonly identifiedAs: Caller | null;
+  /** The model it was routed to, else the one asked for; null before the body is read. */
+  readonly modelSoFar: string | null;
+  /** The API key as the account that admitted the request knows it; null before that. */
+  readonly admittedKey: ApiKeyId | null;
+  /** Its end was reported to the history of requests. */
+  isReported: boolean;
 }
 
 /**
@@ -149,6 +157,8 @@ export class RunningRequest implements AnsweredContext {
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
   requestedTags: Tags = NO_TAGS;
   attempts: readonly AttemptRow[] = [];
+  identifiedAs: Caller | null = null;
+  isReported = false;
   private holdDuty: HoldDuty = "none";
   private filledAdmission: Admission | null = null;
   private filledAnswer: AttemptAnswer | null = null;
@@ -167,6 +177,15 @@ export class RunningRequest implements AnsweredContext {
 
   ip(): string {
     return this.call.ip();
+  }
+
+  get modelSoFar(): string | null {
+    return this.filledAdmission?.route.model ?? this.request?.model ?? null;
+  }
+
+  get admittedKey(): ApiKeyId | null {
+    const admission = this.filledAdmission;
+    return admission === null ? null : (admission.admitted.apiKey?.id ?? MAIN_API_KEY);
   }
 
   /** Fills the fields of parsing. Throws when they are filled. */

@@ -45,6 +45,8 @@ import {
 import { parsedBy } from "./large-body/large-payload.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
 import { sizeOf } from "./metering/request-size.ts";
+import { endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
+import type { RequestHistory } from "./request-history/request-history.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
 import { keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
@@ -65,6 +67,9 @@ export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAns
   readonly limits: GatewayLimits;
   /** Commit lag in ms above which new requests are refused. */
   readonly lagMostMs: number;
+  readonly requestHistory: RequestHistory;
+  /** Returns the refusal with which clients see an exception. */
+  refusalFor(error: unknown): Refusal;
 }
 
 /** The services, with those that only the gateway itself uses. */
@@ -103,12 +108,15 @@ async function runRequest(
   try {
     const granted = await admit(parts, context);
     if ("body" in granted) {
+      reportEnded(parts, context, FREE_ANSWER, 0);
       const headers = replayed(granted.headers, requestId, endpoint.dialect.name);
       return { kind: "whole", body: granted.body, headers };
     }
     let work = answer(parts, granted);
     if (hasSseKeepalive(parts, granted)) {
       endsWithWork = true;
+      // The head may be sent before the work fails, and then nobody else here learns of the failure.
+      work.catch((error) => reportFailure(parts, context, error));
       work = withSseKeepalive(
         parts,
         granted,
@@ -119,6 +127,7 @@ async function runRequest(
     isStreaming = outcome.kind === "stream";
     return outcome;
   } catch (error) {
+    reportFailure(parts, context, error);
     if (!(error instanceof RefusedError)) throw error;
     // The error of an idempotent request is sent only after its hold is cancelled.
     return { kind: "refused", refusal: error.refusal, headers: { "x-request-id": requestId } };
@@ -128,6 +137,10 @@ async function runRequest(
     if (!isStreaming) lifetime.close();
   }
 }
+
+/** Reports a request that ends with an exception. */
+const reportFailure = (parts: RequestParts, context: RunningRequest, error: unknown): void =>
+  reportEnded(parts, context, endOf({ refusal: parts.refusalFor(error) }), context.attempts.length);
 
 /** Cancels the hold of a request that was neither charged nor cancelled nor is streamed; frees its key. */
 function endRequest(parts: RequestParts, context: RunningRequest): Promise<void> | null {
@@ -147,6 +160,7 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   const identified = parts.identify(call.key, call);
   const caller = identified instanceof Promise ? await identified : identified;
   if (caller === null) throw new RefusedError(INVALID_KEY);
+  context.identifiedAs = caller;
   // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
   parts.inFlight.add(caller.account, lifetime);
   mustKeepUp(parts);

@@ -4,7 +4,7 @@
 
 import type { Admitted } from "../../actors/account/admit.ts";
 import { INVALID_KEY } from "../../actors/account/authenticate.ts";
-import type { AccountId } from "../../actors/ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
@@ -20,6 +20,13 @@ import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } fro
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
+import {
+  endOf,
+  FREE_ANSWER,
+  type ReportEndedParts,
+  type RequestEnd,
+  reportEnded,
+} from "./request-history/report-ended.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
@@ -37,7 +44,7 @@ export interface StoredResponseRequest
 }
 
 /** The services that stored responses need. */
-export interface StoredResponseParts extends AttemptParts {
+export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts, "requestHistory"> {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly configs: ConfigCache;
@@ -47,6 +54,8 @@ export interface StoredResponseParts extends AttemptParts {
   readonly limits: AttemptParts["limits"] & Pick<GatewayLimits, "upstreamTimeoutMs">;
   /** Commit lag in ms above which new requests are refused. */
   readonly lagMostMs: number;
+  /** Returns the refusal with which clients see an exception. */
+  refusalFor(error: unknown): Refusal;
 }
 
 /** Answers a request for a stored response. */
@@ -62,26 +71,57 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
     const requestId = request.requestId ?? id;
     const lifetime = new RequestLifetime(request.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
+    const report = new StoredResponseReport(parts, id, requestId, `${PATH}/{id}${request.behind}`);
     try {
       const caller = await callerOf(parts, request);
+      report.identifiedAs = caller;
       mustKeepUp(parts);
       const { place, admitted } = await admit(parts, request, caller, id).catch((error) => {
         if (!(error instanceof RefusedError)) void parts.settlement.cancel(caller.account, id, false);
         throw wrongKey(parts.identify, caller, error);
       });
       headers = earlyHeaders(requestId, "chat", admitted, parts.clock.wall());
+      report.modelSoFar = place.model;
+      report.admittedKey = admitted.apiKey?.id ?? MAIN_API_KEY;
       try {
-        return { headers, ...(await answerOf(parts, request, { caller, place, requestId, lifetime })) };
+        const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
+        report.end(answer.kind === "whole" ? FREE_ANSWER : endOf(answer), 1);
+        return { headers, ...answer };
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
     } catch (error) {
+      report.end(endOf({ refusal: parts.refusalFor(error) }), 0);
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {
       lifetime.close();
     }
   };
+}
+
+/** What is reported of a request for a stored response, in the form of a context. */
+class StoredResponseReport {
+  identifiedAs: Caller | null = null;
+  modelSoFar: string | null = null;
+  admittedKey: ApiKeyId | null = null;
+  isReported = false;
+  readonly startedAtMs: number;
+  readonly call: { readonly path: string };
+
+  constructor(
+    private readonly parts: ReportEndedParts,
+    readonly id: string,
+    readonly requestId: string,
+    path: string,
+  ) {
+    this.startedAtMs = parts.clock.wall();
+    this.call = { path };
+  }
+
+  end(end: RequestEnd, attempts: number): void {
+    reportEnded(this.parts, this, end, attempts);
+  }
 }
 
 async function callerOf({ identify }: StoredResponseParts, request: StoredResponseRequest): Promise<Caller> {

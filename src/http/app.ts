@@ -11,6 +11,8 @@ import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
 import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
+import { type LiveParts, live } from "./dashboard/live.ts";
+import { type RequestListParts, requestLists } from "./dashboard/requests.ts";
 import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
@@ -32,6 +34,8 @@ interface EndpointParts
     NewsParts,
     CredentialsParts,
     DashboardParts,
+    RequestListParts,
+    LiveParts,
     AttentionParts,
     BillsParts,
     GatewayFamilyParts,
@@ -92,6 +96,8 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(configuration(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
+    .use(requestLists(parts) as AnyElysia)
+    .use(live(parts) as AnyElysia)
     .use(gateway(parts))
     .use(moneyStatement(parts) as AnyElysia)
     .use(news(parts) as AnyElysia)

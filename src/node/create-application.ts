@@ -48,12 +48,12 @@ const TEST_MAIL_MS = 15_000;
 export function applicationParts(given: ApplicationParts): AppParts {
   const { settings, system, store, clock, random, log, placement, localReason } = given;
   const { parts: gateway, guard, vault } = given.gateway;
-  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies } = gateway;
+  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies, requestHistory } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ configs, failedRequests, largeBodies, money: given.money },
+    ...{ configs, failedRequests, requestHistory, largeBodies, money: given.money },
     ...{
       maxBodyBytes,
       trustProxy,

@@ -17,8 +17,10 @@ import { createIdempotencyRecords } from "../gateway/idempotency/idempotency-rec
 import { LargeBodyPool } from "../gateway/large-body/worker-pool.ts";
 import { createTokenWorkerPool } from "../gateway/metering/token-worker-pool.ts";
 import type { GatewayParts } from "../gateway/request.ts";
+import type { RecentRequests } from "../gateway/request-history/recent-requests.ts";
+import { createRequestHistory } from "../gateway/request-history/request-history.ts";
 import { createStoredObjectIndex } from "../gateway/stored-objects/object-index.ts";
-import { errorOf, httpError } from "../http/errors.ts";
+import { errorOf, httpError, INTERNAL, refusalOf } from "../http/errors.ts";
 import { LAG_MS_MAX } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -42,6 +44,11 @@ export interface Core {
   readonly secretsKey: string;
 }
 
+/** What the gateway is made of besides: the list that the observer of the actor system fills. */
+export interface GatewayCore extends Core {
+  readonly recentRequests: RecentRequests;
+}
+
 /** The gateway's parts, and how to end them. */
 export interface NodeGateway {
   readonly parts: GatewayParts;
@@ -58,7 +65,7 @@ export interface NodeGateway {
 const ENDING_MS = 5_000;
 
 /** Builds the gateway. Reads the charge spool and sends what an earlier process of this node left there. */
-export async function createNodeGateway(core: Core): Promise<NodeGateway> {
+export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway> {
   const { settings, system, store, clock, random, log } = core;
   const configs = createConfigCache({ system, clock });
   const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
@@ -77,12 +84,12 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
   const chooser = createKeyChooser();
   const keyActivity = new KeyActivityCounter();
   const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
+  const requestHistory = createRequestHistory({ system, clock, log, recent: core.recentRequests });
   return {
-    guard,
-    vault,
-    keyActivity,
+    ...{ guard, vault, keyActivity },
     parts: {
       ...{ system, configs, settlement, counter, largeBodies, clock, random, log, vault, chooser },
+      requestHistory,
       identify: createIdentify({ store, clock }),
       levelReporter: createLevelReporter({
         system,
@@ -100,6 +107,7 @@ export async function createNodeGateway(core: Core): Promise<NodeGateway> {
       limits: settings,
       lagMostMs: LAG_MS_MAX,
       describe: (refusal) => errorOf(httpError(refusal)),
+      refusalFor: (error) => refusalOf(error) ?? INTERNAL,
     },
     async finish() {
       // An aborted request is charged for what its client got, which must be counted first.

@@ -10,6 +10,9 @@ const NAMES = [
   /** Current values. */
   "lateChargesWaiting",
   "keysInFlight",
+  /** Totals since the start: requests that the lists of last requests do not show. */
+  "requestReportsSkipped",
+  "requestReportsLost",
   "watermarkAgeMs",
   "tableVersion",
 ] as const;

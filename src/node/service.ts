@@ -17,6 +17,8 @@ import { createRootAccount } from "../admin/create-root.ts";
 import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
+import { observeRequests } from "../gateway/request-history/request-history.ts";
 import { createApp } from "../http/app.ts";
 import { createMoneyReport } from "../report/money-statement.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
@@ -25,8 +27,8 @@ import { isMongodb } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { applicationParts } from "./create-application.ts";
-import { createNodeGateway } from "./create-gateway.ts";
-import { createGauges, watermarkAge } from "./gauges.ts";
+import { createNodeGateway, type NodeGateway } from "./create-gateway.ts";
+import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
 import { asSetting, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
@@ -85,9 +87,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
 
   const figures = createGauges();
   const age = watermarkAge(clock);
+  const recentRequests = new RecentRequests();
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
+    observer: observeRequests(recentRequests, clock),
     saved(watermark) {
       age.saved(watermark);
       infrastructure.advance(watermark);
@@ -99,16 +103,14 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   });
 
   const core = { settings, system, store, clock, random, log, secretsKey: seal };
-  const gateway = await createNodeGateway(core);
+  const gateway = await createNodeGateway({ ...core, recentRequests });
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
   system.serveQuery(
     KEY_ACTIVITY,
     keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall())),
   );
-  figures.register("lateCharges", () => settlement.lateCharges());
-  figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
-  figures.register("keysInFlight", chooser.allInFlight);
+  registerGatewayFigures(figures, gateway.parts);
   figures.register("watermarkAgeMs", age.ms);
   figures.register("tableVersion", infrastructure.tableVersion);
   const money = createMoneyReport({
@@ -157,6 +159,18 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
       await opened.disposeAsync();
     },
   };
+}
+
+/** Registers the figures that parts of the gateway know. */
+function registerGatewayFigures(
+  figures: Gauges,
+  { settlement, chooser, requestHistory }: NodeGateway["parts"],
+): void {
+  figures.register("lateCharges", () => settlement.lateCharges());
+  figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
+  figures.register("keysInFlight", chooser.allInFlight);
+  figures.register("requestReportsSkipped", requestHistory.skippedCount);
+  figures.register("requestReportsLost", requestHistory.lostCount);
 }
 
 /** A name that no other process has, on any machine, now or earlier. */

@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
 import type { ActorProtocol, ActorRef, AnyBehavior, Kind } from "./actor.ts";
+import type { ActorObserver } from "./actor-observer.ts";
 import type { AnswerQuery, NodeAnswer, NodeQuery } from "./cluster/node-queries.ts";
 import type { AskOptions } from "./cluster/retry-client.ts";
 import type { RuntimeLimits } from "./limits.ts";
@@ -128,4 +129,6 @@ export interface SystemParts {
   readonly figures?: () => Readonly<Record<string, number>>;
   /** Called regularly: commits older than this wall-clock ms are all covered by snapshots. */
   readonly saved?: (watermark: number) => void;
+  /** What is kept beside the actors of this node; it learns of their commits and shards. */
+  readonly observer?: ActorObserver;
 }

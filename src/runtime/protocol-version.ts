@@ -6,6 +6,6 @@
 // 1         the first one; rows of nodes do not say it
 // 2         names of frames, envelope fields and commands
 // 3         commands and events of named API keys; holds and charges name their key
-//           queries of parts outside the runtime
+//           queries of parts outside the runtime; the account's command `standing`
 
 export const PROTOCOL_VERSION = 3;

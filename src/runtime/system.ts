@@ -13,7 +13,6 @@
 //                             that rely on holds wait for that
 
 import { atMost, sleep } from "../base/clock.ts";
-import type { Bus } from "../bus/bus.ts";
 import { ActivationCache } from "./activation/activation-cache.ts";
 import { createCommitter } from "./activation/committer.ts";
 import { createEffectOutbox } from "./activation/effect-outbox.ts";
@@ -44,7 +43,7 @@ const DELIVERY_MS = 5_000;
 export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): ActorSystem<P> {
   const node = connectParts(parts);
   const { placement } = parts;
-  const stale = followPlacement(parts.bus, node);
+  const stale = followPlacement(parts, node);
   const lifecycle = createLifecycle(parts, node);
   return {
     // The spread stands first, because the engine then copies the input in one piece.
@@ -112,6 +111,7 @@ function connectParts(parts: SystemParts) {
     publish: publications.publish,
     enqueue: outbox.enqueue,
     resyncHolds: resync.resync,
+    observer: parts.observer,
   });
   const ensureLoaded = (name: string) => activations.ensureLoaded(name);
   const scan = createRecoveryScan({ store, clock, limits, log, placement, ensureLoaded, draining });
@@ -163,7 +163,10 @@ function connectParts(parts: SystemParts) {
 }
 
 /** Registers what follows when shards move. Returns the handlers that learn of stale copies. */
-function followPlacement(bus: Bus, node: NodeParts): Set<StaleHandler> {
+function followPlacement(
+  { bus, observer }: Pick<SystemParts, "bus" | "observer">,
+  node: NodeParts,
+): Set<StaleHandler> {
   const { placement, handoff, outbox, scan, activations, log } = node;
   const stale = new Set<StaleHandler>();
 
@@ -182,12 +185,14 @@ function followPlacement(bus: Bus, node: NodeParts): Set<StaleHandler> {
   });
   placement.onGain((shards, since) => {
     handoff.gained(shards);
+    observer?.gained(shards);
     const scanned = scan.scan(shards, since);
     scanned.catch((error) => log("error", "sweep_failed", { error: String(error) }));
     return scanned;
   });
   placement.onLose((shards) => {
     handoff.lost(shards);
+    observer?.lost(shards);
     outbox.forget(among(shards));
     return activations.dropShards(shards);
   });

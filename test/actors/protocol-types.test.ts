@@ -55,6 +55,7 @@ const NAMES: { readonly [K in Kind]: Names<K> } = {
       read: true,
       admit: true,
       admitDryRun: true,
+      standing: true,
       renew: true,
       reassertHolds: true,
     },

@@ -88,6 +88,9 @@ test("when no key answers, the stream ends with an error event, and costs nothin
   expect(comments.some(isComment)).toBe(true);
   expect(charges(await bench.ledger(account.key))).toEqual([]);
   expect(await bench.balance(account.key)).toBe(10);
+  // The head said 200 before anything had failed; the list says how it ended.
+  const { body } = await bench.call(account.key, "GET", "/dashboard/requests");
+  expect(body.requests).toMatchObject([{ status: 504, code: "upstream_timeout", cost: 0 }]);
   expect(await bench.nothingHeld(account.key)).toBe(true);
 });
 

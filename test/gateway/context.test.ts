@@ -17,6 +17,7 @@ import {
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
 import { RequestLifetime } from "../../src/gateway/request-lifetime.ts";
+import { INTERNAL, refusalOf } from "../../src/http/errors.ts";
 import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import type { UpstreamFailureResult, UpstreamHead } from "../../src/upstream/upstream.ts";
 import { KEY } from "../actors/account-samples.ts";
@@ -141,6 +142,8 @@ async function run({ stream = false, provider, ...over }: Case) {
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => provider() },
     failedRequests: createFailedRequestLog(),
+    requestHistory: { report: () => {} },
+    refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,
     describe: ({ code, message }: { code: string; message: string }) => ({ code, message, type: "t" }),

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { createStoredResponse, type StoredResponseParts } from "../../src/gateway/stored-response.ts";
+import { INTERNAL, refusalOf } from "../../src/http/errors.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 
 /** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */
@@ -15,6 +16,8 @@ function recalledAt(lagMs: number) {
     identify: Object.assign(async () => ({ account: 7, keyHash: "h" }), { forget: () => undefined }),
     configs: { accountContext: () => Promise.reject(new Error("past the door")) },
     settlement: { cancel: () => undefined },
+    requestHistory: { report: () => {} },
+    refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
   } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({
     method: "GET",

@@ -261,6 +261,10 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /dashboard/info": { path: "/dashboard/info", as: "user", query: [] },
   "GET /dashboard/x-user-info": { path: "/dashboard/x-user-info", as: "user", query: [] },
   "GET /dashboard/live": { path: "/dashboard/live", as: "user", query: [] },
+  // Account 2 is the first Owner.
+  "GET /x-info": { path: "/x-info", as: "root", good: "?user=2", query: ["user"] },
+  "GET /dashboard/requests": { path: "/dashboard/requests", as: "user", query: ["page", "size"] },
+  "GET /x-requests": { path: "/x-requests", as: "root", good: "?user=2", query: ["user", "page", "size"] },
   "GET /dashboard/models": { path: "/dashboard/models", as: "user", query: [] },
   "GET /x-ledger": { path: "/x-ledger", as: "root", good: "?user=2", query: ["user", ...LEDGER_QUERY] },
   "GET /dashboard/bill": {
@@ -278,14 +282,14 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
     path: "/dashboard/explain",
     as: "user",
     good: `?model=${MODEL}`,
-    query: ["model", "request", "path"],
+    query: ["model", "request", "path", "api_key", "ip"],
   },
   "GET /x-explain": {
     path: "/x-explain",
     as: "root",
     // Account 2 is the first Owner.
     good: `?user=2&model=${MODEL}`,
-    query: ["user", "model", "request", "path"],
+    query: ["user", "model", "request", "path", "api_key", "ip"],
   },
   "POST /x-keys": {
     path: "/x-keys",

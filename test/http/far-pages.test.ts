@@ -16,6 +16,8 @@ const PAGED = [
   ["/dashboard/ledger?", "lines"],
   ["/x-ledger?user=$child&", "lines"],
   ["/dashboard/logs?", "logs"],
+  ["/dashboard/requests?", "requests"],
+  ["/x-requests?user=$child&", "requests"],
   ["/x-attention?", "accounts"],
 ] as const;
 

@@ -6,6 +6,7 @@ import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
 import { type Bus, Unreachable } from "../../src/bus/bus.ts";
 import { memoryBus } from "../../src/bus/memory.ts";
 import type { Behavior } from "../../src/runtime/actor.ts";
+import type { ActorObserver } from "../../src/runtime/actor-observer.ts";
 import type { RuntimeLimits } from "../../src/runtime/limits.ts";
 import {
   type ClusterLimits,
@@ -78,6 +79,7 @@ interface Over {
   readonly cluster?: Partial<ClusterLimits>;
   readonly behavior?: Behavior<never, never, never> | typeof purse;
   readonly frameBytesMax?: number;
+  readonly observer?: ActorObserver;
 }
 
 /** Balance is made at once, and all of it. */
@@ -113,6 +115,7 @@ export function nodesRig(): Nodes {
       behaviors: [over.behavior ?? purse],
       version: "1.2.3",
       limits: over.limits ?? {},
+      ...(over.observer && { observer: over.observer }),
       saved(watermark) {
         watermarks.push(watermark);
         placement.advance(watermark);

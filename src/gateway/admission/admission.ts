@@ -179,8 +179,8 @@ export interface BuiltAdmission {
   readonly size: RequestSize | null;
 }
 
-/** A request that has no id yet. */
-export type UnnamedAdmission = Omit<AdmissionInput, "id">;
+/** A request that has no id yet. A dry run may judge no address: `ip` then returns null. */
+export type UnnamedAdmission = Omit<AdmissionInput, "id" | "ip"> & { ip(): string | null };
 
 /**
  * Builds what is asked of the account, at once if the views of the Levels are cached and the request neither is
@@ -251,13 +251,13 @@ function built(
 
 /**
  * Returns the client's address where an allow list may need it, else "": it costs a system call. Lists of named keys are
- * known to the account alone.
+ * known to the account alone. A dry run that judges no address gets null, or "" for one that no list needs.
  */
 export const addressFor = (
   profile: Pick<Profile, "keyHash" | "allowIps">,
   { keyHash }: Caller,
-  from: { ip(): string },
-): string => (profile.allowIps.length === 0 && profile.keyHash === keyHash ? "" : from.ip());
+  from: { ip(): string | null },
+): string | null => (profile.allowIps.length === 0 && profile.keyHash === keyHash ? "" : from.ip());
 
 /** `refusedModel`: the mapped name of a model that has no route. */
 function questionOf(

@@ -19,6 +19,13 @@ import type { Outcome } from "../call.ts";
 import { keySupportFor } from "../codec/key-support.ts";
 import type { AdmittedContext } from "../context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
+import {
+  CLIENT_LEFT,
+  endOf,
+  FREE_ANSWER,
+  type ReportEndedParts,
+  reportEnded,
+} from "../request-history/report-ended.ts";
 import { ACCOUNT_CLOSED } from "../request-lifetime.ts";
 import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
 import type { FailedRequestLog } from "./failed-request-log.ts";
@@ -26,7 +33,7 @@ import { headersOf } from "./headers.ts";
 import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
 
 /** The services that end a request without an answer. */
-export interface FailedResponseParts {
+export interface FailedResponseParts extends ReportEndedParts {
   readonly settlement: Pick<Settlement, "cancel">;
   readonly configs: Pick<ConfigCache, "level">;
   readonly upstream: Pick<Upstream, "address">;
@@ -56,9 +63,12 @@ export async function failedResponse(
   const keys = keyAvailability(candidates, serves, parts.clock.wall(), attempts);
   const headers = headersOf(context, attempts.length);
   if (lifetime.ended === null && isLocalTokenCount(endpoint, keys)) {
+    reportEnded(parts, context, FREE_ANSWER, attempts.length);
     return localTokenCount(parts, context, headers);
   }
   const error = errorOfRequest(context, failed, keys);
+  const end = context.call.signal.aborted ? CLIENT_LEFT : endOf(error);
+  reportEnded(parts, context, end, attempts.length);
   keepFailure(parts, context, attempts, "rejection" in error ? error.rejection : error.refusal);
   return "rejection" in error
     ? { kind: "rejected", rejection: error.rejection, headers }

@@ -26,20 +26,27 @@ import { cancelHold, chargeHold } from "../admission/hold-duty.ts";
 import { StreamHold } from "../admission/hold-heartbeat.ts";
 import type { Settlement } from "../admission/settlement.ts";
 import { misread, rowOf } from "../attempt/attempt.ts";
-import { clientErrorFor, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
+import { clientErrorFor, type LastFailure, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
 import type { LevelReporter } from "../attempt/level-reports.ts";
 import type { BodySink, BodySource, Outcome } from "../call.ts";
 import type { StreamEnd, StreamedProviderBody } from "../codec/provider-answer.ts";
 import type { AnsweredContext } from "../context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import { isChargeKnownUpfront, type Metered, meterUsage } from "../metering/usage-meter.ts";
+import {
+  CLIENT_LEFT,
+  endOf,
+  type ReportEndedParts,
+  type RequestEnd,
+  reportEnded,
+} from "../request-history/report-ended.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { CreatedObjects, factsOf, noteAnsweredModel, readingOf } from "./charge.ts";
 import { headersOf, soundType } from "./headers.ts";
 
 /** The services that a streamed answer is charged with. */
-export interface StreamAnswerParts {
+export interface StreamAnswerParts extends ReportEndedParts {
   readonly settlement: Pick<Settlement, "charge" | "cancel" | "renew">;
   readonly levelReporter: Pick<LevelReporter, "failed" | "succeeded">;
   readonly storedObjects: Pick<StoredObjectIndex, "keep">;
@@ -167,6 +174,7 @@ class StreamAnswer implements BodySource {
       // The answer was sent but its charge is not stored: the client must not take the answer for complete.
       const refusal = error instanceof RefusedError ? error.refusal : undefined;
       this.parts.log(refusal ? "warn" : "error", "settle_failed", { requestId, id, error: String(error) });
+      this.reportEnd(endOf({ refusal: refusal ?? NOT_STORED }));
       return this.failing(null, refusal);
     });
     return this.ending;
@@ -186,6 +194,7 @@ class StreamAnswer implements BodySource {
     if (!complete && !machine.delivered) {
       // The response head was sent with comments alone: nothing was delivered, so nothing is charged.
       await cancelHold(this.parts, context, this.isClientGone);
+      this.reportEnd(this.isClientGone ? CLIENT_LEFT : endOf(this.lastFailure(failure, NOT_STORED)));
       return this.failing(failure);
     }
     const metered = await this.charge(failure, complete);
@@ -199,6 +208,11 @@ class StreamAnswer implements BodySource {
     const { levelReporter } = this.parts;
     if (failure === null || failure.name === "client_gone") levelReporter.succeeded(attempted);
     else void levelReporter.failed(attempted, failure);
+  }
+
+  private reportEnd(end: RequestEnd): void {
+    const { context } = this;
+    reportEnded(this.parts, context, end, context.attempts.length + 1);
   }
 
   /** Charges what was read of the answer. Resolves when the charge is durable. */
@@ -240,13 +254,16 @@ class StreamAnswer implements BodySource {
   }
 
   private errorOf(failure: UpstreamFailure | null, refusal: Refusal): StreamError {
-    const { describe } = this.parts;
+    const error = this.lastFailure(failure, refusal);
+    return "rejection" in error ? error.rejection : this.parts.describe(error.refusal);
+  }
+
+  private lastFailure(failure: UpstreamFailure | null, refusal: Refusal): LastFailure {
     const { answer, endpoint, lifetime } = this.context;
-    if (failure === null) return describe(refusal);
-    if (lifetime.ended === ACCOUNT_CLOSED) return describe(INVALID_KEY);
+    if (failure === null) return { refusal };
+    if (lifetime.ended === ACCOUNT_CLOSED) return { refusal: INVALID_KEY };
     const request = { model: answer.attempted.model, path: endpoint.path };
-    const error = clientErrorFor([failure], request, NO_KEY_AVAILABILITY);
-    return "rejection" in error ? error.rejection : describe(error.refusal);
+    return clientErrorFor([failure], request, NO_KEY_AVAILABILITY);
   }
 }
 

@@ -14,6 +14,7 @@ import type { Outcome } from "../call.ts";
 import type { WholeProviderBody } from "../codec/provider-answer.ts";
 import type { AnsweredContext } from "../context.ts";
 import { meterUsage } from "../metering/usage-meter.ts";
+import { FREE_ANSWER, reportEnded } from "../request-history/report-ended.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { CreatedObjects, factsOf, noteAnsweredModel, readingOf } from "./charge.ts";
 import { type FailedResponseParts, failedResponse } from "./failed-response.ts";
@@ -61,6 +62,7 @@ export async function answerWhole(
   const outcome = { kind: "whole", body, headers } as const;
   if (endpoint.meter.free) {
     void cancelHold(parts, context, false);
+    reportEnded(parts, context, FREE_ANSWER, attempts.length + 1);
     headers["x-arbor-cost"] = formatUsd(ZERO);
     return outcome;
   }

@@ -254,7 +254,7 @@ type Limits = Partial<RateLimits>;
  * Returns the limits of a model, each limit taken from the account's effective map, then the Owner's
  * MODEL_LIMITS, then the default of no limit. Returns null when neither map names the model.
  */
-function limitsFor(
+export function limitsFor(
   model: string,
   ofAccount: EffectiveMap<Limits>,
   ofOwner: Readonly<Record<string, Limits>>,

@@ -1,6 +1,7 @@
 // How identifiers are read, and which account one of them names for a caller. What the caller may do there is decided by
 // permissions.ts. An account out of reach is not found.
 
+import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
 import { nameClaim, spellingsOf } from "../../../actors/account-name.ts";
@@ -182,3 +183,13 @@ const existing = <T>(identifier: string, asked: Promise<T>): Promise<T> =>
 
 const isNotFound = (error: unknown): boolean =>
   error instanceof RefusedError && error.refusal.code === "user_not_found";
+
+/**
+ * Returns an answer about a descendant. While an account above it closes it is treated as nonexistent; its key is then the wrong
+ * one, not the caller's.
+ */
+export const ofDescendant = <T>(identifier: string, answer: Promise<T>): Promise<T> =>
+  answer.catch((error) => {
+    const isGone = error instanceof RefusedError && error.refusal.code === INVALID_KEY.code;
+    throw isGone ? userNotFound(identifier) : error;
+  });

@@ -6,13 +6,13 @@ import { toUsd } from "../../../actors/money.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { CallableParts } from "../../gateway/routing/callable-models.ts";
 import { LedgerPages } from "../../report/ledger-page.ts";
-import { descendant } from "../accounts/account-lookup.ts";
+import { descendant, ofDescendant } from "../accounts/account-lookup.ts";
 import { recordedAccount } from "../bills/billed-accounts.ts";
 import { type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ExplainParts, explained } from "./explain.ts";
-import { infoShape, liveShape, shortStatusShape, statusShape } from "./info.ts";
+import { infoShape, shortStatusShape, statusShape } from "./info.ts";
 import { ledgerOf } from "./ledger.ts";
 import {
   DescendantLedgerQuerySchema,
@@ -27,7 +27,6 @@ import {
   ExplainQuerySchema,
   ExplainSchema,
   InfoSchema,
-  LiveSchema,
   LogsQuerySchema,
   LogsSchema,
   ModelsSchema,
@@ -81,11 +80,6 @@ export const dashboard = (parts: DashboardParts) => {
       async ({ call: { caller } }) => infoShape(caller, await parts.configs.maps(caller.profile)),
       info("getUserInfo"),
     )
-    .get(
-      "/dashboard/live",
-      async ({ call: { caller } }) => liveShape(caller, await parts.configs.maps(caller.profile)),
-      { access: TAGGED, query: NoQuerySchema, response: LiveSchema, detail: LIVE_DETAIL },
-    )
     .get("/dashboard/models", ({ call }) => pricedModels(parts, call.caller.profile.id), {
       access: READS,
       query: NoQuerySchema,
@@ -118,17 +112,14 @@ export const dashboard = (parts: DashboardParts) => {
     )
     .get(
       "/dashboard/explain",
-      ({ call: { caller, clientIp }, query }) =>
-        explained(parts, { of: caller, ip: clientIp, showsKeys: caller.isOwner, query }),
+      ({ call: { caller }, query }) => explained(parts, { of: caller, showsKeys: caller.isOwner, query }),
       { access: TAGGED, query: ExplainQuerySchema, response: ExplainSchema, detail: EXPLAIN_DETAIL },
     )
     .get(
       "/x-explain",
       async ({ call: { caller }, query }) => {
         const of = await descendant(parts, caller, query.user);
-        // The address of its requests is not known here: any address that it may have will do.
-        const ip = () => of.profile.allowIps[0]?.split("/")[0] ?? "";
-        return explained(parts, { of, ip, showsKeys: caller.isOwner, query });
+        return ofDescendant(query.user, explained(parts, { of, showsKeys: caller.isOwner, query }));
       },
       {
         access: TAGGED,
@@ -209,12 +200,6 @@ const MODELS_DETAIL = operation({
   },
 });
 
-const LIVE_DETAIL = operation({
-  operationId: "getLiveUsage",
-  tag: "Dashboard",
-  summary: "Get the account with its use by model, for polling",
-});
-
 const LEDGER_DESCRIPTION =
   "A line must pass all filters that are given. With filters lines trail by up to two seconds; turn pages in their order, since " +
   "a page far behind is searched for and may be 503 after 5 seconds. As CSV without `page` and `size` it is a download of all lines.";
@@ -261,7 +246,7 @@ const EXPLAIN_DETAIL = operation({
   operationId: "explainRequest",
   tag: "Dashboard",
   summary: "Explain where a request would go, or where one went",
-  errors: ["missing_parameter", "not_found"],
+  errors: ["missing_parameter", "not_found", "key_not_found"],
 });
 
 const DESCENDANT_LEDGER_DETAIL = operation({
@@ -277,5 +262,5 @@ const DESCENDANT_EXPLAIN_DETAIL = operation({
   operationId: "explainDescendantRequest",
   tag: "Accounts",
   summary: "Explain where a descendant's request would go, or where one went",
-  errors: ["missing_parameter", "ambiguous_identifier", "user_not_found", "not_found"],
+  errors: ["missing_parameter", "ambiguous_identifier", "user_not_found", "not_found", "key_not_found"],
 });

@@ -5,6 +5,9 @@ import type { Static } from "@sinclair/typebox";
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { AccountRecord } from "../../../actors/account/views.ts";
+import { MAIN_API_KEY } from "../../../actors/ids.ts";
+import { actorRef } from "../../../actors/index.ts";
+import { isAddress } from "../../../actors/ip-allow-list.ts";
 import { type Nano, toUsd } from "../../../actors/money.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { FailedRequest, FailedRequestLog } from "../../gateway/answer/failed-request-log.ts";
@@ -14,7 +17,7 @@ import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
 import type { Store } from "../../store/store.ts";
 import { wholeSecond } from "../etag.ts";
-import type { ExplainSchema } from "./schemas.ts";
+import type { ExplainQuerySchema, ExplainSchema } from "./schemas.ts";
 
 /** What explanations need. */
 export interface ExplainParts extends DryRunParts {
@@ -26,21 +29,23 @@ export interface ExplainParts extends DryRunParts {
 export interface ExplainQuestion {
   /** The account whose request it is. */
   readonly of: AccountRecord;
-  readonly ip: () => string;
   /** Whether provider keys are shown by id, and not only counted. */
   readonly showsKeys: boolean;
-  readonly query: { readonly model?: string; readonly request?: string; readonly path?: string };
+  readonly query: Static<typeof ExplainQuerySchema>;
 }
 
 type Explanation = Static<typeof ExplainSchema>;
 
 /**
  * Explains where a request for a model would go, or where a request that was made went. Throws `missing_parameter`
- * unless exactly one of both is given, `not_found` for a request that is not known.
+ * unless exactly one of both is given, `not_found` for a request that is not known, `key_not_found` for an unknown API
+ * key, `invalid_parameter` for a text that is no address.
  */
 export async function explained(parts: ExplainParts, question: ExplainQuestion): Promise<Explanation> {
   const { model, request } = question.query;
-  if (model !== undefined && request === undefined) return ofModel(parts, question, model);
+  const ip = addressOf(question);
+  const asker = { keyHash: await keyHashOf(parts, question), ip };
+  if (model !== undefined && request === undefined) return ofModel(parts, question, asker, model);
   if (request !== undefined && model === undefined) return ofRequest(parts, question, request);
   throw new RefusedError({ code: "missing_parameter", message: 'Give either "model" or "request".' });
 }
@@ -48,13 +53,30 @@ export async function explained(parts: ExplainParts, question: ExplainQuestion):
 /** The path on which a model is asked for, unless the question has one. */
 const DEFAULT_PATH = "/v1/chat/completions";
 
+/** Returns the hash of the API key whose request is explained: of a named key's newest secret. */
+async function keyHashOf({ system }: ExplainParts, { of, query }: ExplainQuestion): Promise<string> {
+  const id = Number(query.api_key ?? MAIN_API_KEY);
+  if (id === MAIN_API_KEY) return of.profile.keyHash;
+  const { keys } = await system.ask(actorRef.account(of.profile.id), "apiKeys", {});
+  const found = keys.find((key) => key.id === id);
+  if (found !== undefined) return found.hash;
+  throw new RefusedError({ code: "key_not_found", message: `The account has no API key ${id}.` });
+}
+
+/** Returns the address whose request is explained; null: addresses are not judged. */
+function addressOf({ query: { ip } }: ExplainQuestion): string | null {
+  if (ip === undefined || isAddress(ip)) return ip ?? null;
+  throw new RefusedError({ code: "invalid_parameter", message: '"ip" must be an IPv4 or IPv6 address.' });
+}
+
 async function ofModel(
   parts: ExplainParts,
-  { of, ip, showsKeys, query }: ExplainQuestion,
+  { of, showsKeys, query }: ExplainQuestion,
+  { keyHash, ip }: { readonly keyHash: string; readonly ip: string | null },
   model: string,
 ): Promise<Explanation> {
-  const caller = { account: of.profile.id, keyHash: of.profile.keyHash };
-  const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), { caller, ip }, model);
+  const who = { caller: { account: of.profile.id, keyHash }, ip: () => ip };
+  const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), who, model);
   const { refusal, ...decision } = found.decision;
   return {
     object: "explain",

@@ -3,8 +3,10 @@
 
 import type { Static } from "@sinclair/typebox";
 import { type ChargeTotals, noChargeTotals } from "../../../actors/account/charge-totals.ts";
-import { plus, toUsd } from "../../../actors/money.ts";
+import type { AccountRecord } from "../../../actors/account/views.ts";
+import { type Nano, plus, toUsd } from "../../../actors/money.ts";
 import type { EffectiveMaps } from "../../gateway/account/effective-maps.ts";
+import { type AccountStanding, accountStanding, type LiveLimit } from "../../gateway/dry-run/standing.ts";
 import { manages } from "../accounts/permissions.ts";
 import { publicKey } from "../api-keys/key-shape.ts";
 import type { ManagementCaller } from "../management.ts";
@@ -43,15 +45,51 @@ export const shortStatusShape = ({ profile, balance }: ManagementCaller) => ({
   dna: profile.dna,
 });
 
-/** Returns the information, and what was used today and this month (UTC) by model. */
-export const liveShape = (caller: ManagementCaller, maps: EffectiveMaps): Static<typeof LiveSchema> => ({
-  ...infoShape(caller, maps),
-  daily_usage: periodShape(caller.today),
-  monthly_usage: periodShape(caller.month),
-});
+/**
+ * Returns the information on an account, what it used today and this month (UTC) by model, and how it stands now: its
+ * limits, and what would refuse any request with the key `keyHash`.
+ */
+export async function liveOf(
+  parts: Parameters<typeof accountStanding>[0],
+  of: AccountRecord,
+  keyHash: string,
+): Promise<Static<typeof LiveSchema>> {
+  const standing = await accountStanding(parts, { account: of.profile.id, keyHash });
+  return {
+    ...infoShape(of, await parts.configs.maps(of.profile)),
+    daily_usage: periodShape(of.today),
+    monthly_usage: periodShape(of.month),
+    // The balance is no window: it stands above.
+    windows: standing.limits.filter(({ name }) => name !== "balance").map(windowShape),
+    blocked: blockedShape(standing),
+  };
+}
 
-/** Returns the information on the caller. */
-export function infoShape(caller: ManagementCaller, maps: EffectiveMaps): Static<typeof InfoSchema> {
+function windowShape({ scope, name, model, limit, used, resetsAt, unit }: LiveLimit) {
+  const shown = (figure: number) => (unit === "nano" ? toUsd(figure as Nano) : figure);
+  // What is wholly free would be so from this very moment on, which moves.
+  const isFree = unit === "count" && used === 0;
+  return {
+    scope,
+    name,
+    ...(model === null ? {} : { model }),
+    limit: shown(limit),
+    used: shown(used),
+    resets_at: isFree || resetsAt === null ? null : timestamp(resetsAt),
+  };
+}
+
+function blockedShape({ at, refusal, limits }: AccountStanding) {
+  if (refusal === null) return null;
+  const { code, message, retryAfterS } = refusal;
+  const reached = limits.find(({ scope, name }) => scope === "account" && `${name}_reached` === code);
+  const until = retryAfterS === undefined ? (reached?.resetsAt ?? null) : at + retryAfterS * 1_000;
+  // Waits are rounded up to seconds, and windows end with a second: rounded down it is the same at each poll.
+  return { code, message, until: until === null ? null : timestamp(Math.floor(until / 1_000) * 1_000) };
+}
+
+/** Returns the information on an account. */
+export function infoShape(caller: AccountRecord, maps: EffectiveMaps): Static<typeof InfoSchema> {
   const { profile } = caller;
   return {
     object: "user_info",

@@ -112,9 +112,41 @@ const Period = namedSchema(
   }),
 );
 
+const LiveWindow = namedSchema(
+  "LiveWindow",
+  object({
+    scope: oneOf("account", "api_key", "model"),
+    name: Type.String({ description: "rpm, tpm, …, hard_limit or daily_limit" }),
+    model: maybe(Type.String({ description: "where the scope is a model" })),
+    limit: Type.Number({ description: "requests, tokens, or US dollars" }),
+    used: Type.Number({ description: "what requests under way have reserved included" }),
+    resets_at: orNull(
+      Type.String({ ...time, description: "when all of it is free again; null: it is, or nothing counts" }),
+    ),
+  }),
+);
+
+const Blocked = namedSchema(
+  "Blocked",
+  object({
+    code: string,
+    message: string,
+    until: orNull(Type.String({ ...time, description: "null: until somebody changes it" })),
+  }),
+);
+
 /** The answer of `GET /dashboard/live`. */
 export const LiveSchema = answerOf(
-  namedSchema("Live", object({ ...information, daily_usage: Period, monthly_usage: Period })),
+  namedSchema(
+    "Live",
+    object({
+      ...information,
+      daily_usage: Period,
+      monthly_usage: Period,
+      windows: Type.Array(LiveWindow),
+      blocked: orNull(Blocked),
+    }),
+  ),
 );
 
 const LogLine = namedSchema(
@@ -288,7 +320,22 @@ const question = {
   path: Type.Optional(
     parameter(textSchema(256, 1), "The gateway's path it is asked on; chat completions where absent."),
   ),
+  api_key: Type.Optional(
+    parameter(
+      Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an API key" }),
+      "The API key that asks, by its id; the main key, 0, where absent.",
+    ),
+  ),
+  ip: Type.Optional(
+    parameter(textSchema(64, 1), "The address that asks; where absent, addresses are not judged."),
+  ),
 };
+
+/** The query of an endpoint about one descendant. */
+export const DescendantQuerySchema = Type.Object(
+  { user: parameter(textSchema(254, 1), "An id, a name or an e-mail address.") },
+  { additionalProperties: false },
+);
 
 /** The query of `GET /dashboard/explain`. */
 export const ExplainQuerySchema = Type.Object(question, { additionalProperties: false });

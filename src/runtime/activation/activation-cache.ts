@@ -14,6 +14,7 @@ import { coalesce } from "../../base/coalesce.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Save } from "../../store/store.ts";
 import { type ActorRef, type AnyBehavior, type Effect, refOf } from "../actor.ts";
+import type { ActorObserver } from "../actor-observer.ts";
 import type { Placement } from "../placement/placement.ts";
 import { shardOf } from "../shards.ts";
 import { Activation } from "./activation.ts";
@@ -30,6 +31,7 @@ export interface ActivationCacheParts extends HostServices {
   /** Called with the effects that an actor of this node owes. */
   readonly enqueue: (from: ActorRef, effects: readonly Effect[]) => void;
   readonly draining: () => boolean;
+  readonly observer: ActorObserver | undefined;
 }
 
 /** The activations of a node. It writes snapshots and documents to the store. */
@@ -59,8 +61,9 @@ export class ActivationCache {
       epochOf: placement.epochOf,
       drainEpochOf: placement.drainEpochOf,
       fenced: placement.fenced,
-      committed: ({ name }) => {
+      committed: ({ name, ref }, commit) => {
         if (this.lostAppends.size > 0) this.lostAppends.delete(name);
+        parts.observer?.committed(ref, commit);
       },
       enqueue: (actor, effects) => {
         if (effects.length > 0 && !this.leaving.has(actor)) parts.enqueue(actor.ref, effects);

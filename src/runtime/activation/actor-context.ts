@@ -4,7 +4,7 @@
 import type { Clock, Random } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
-import type { Save, Store } from "../../store/store.ts";
+import type { Commit, Save, Store } from "../../store/store.ts";
 import type { ActorRef, AnyBehavior, Effect, Publication } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 import type { DeadNodes } from "../placement/dead-nodes.ts";
@@ -31,8 +31,8 @@ export interface ActivationHost {
   drainEpochOf(shard: number): number;
   /** Called when the ledger has a commit of a higher epoch: this node no longer owns the shard. */
   fenced(shard: number, epoch: number): void;
-  /** Called when a commit of the actor is durable. */
-  committed(actor: ActorContext): void;
+  /** Called when a commit of the actor is durable, before its replies are released. */
+  committed(actor: ActorContext, commit: Commit): void;
   /** Called after a commit, and after loading, with the effects that the state owes. */
   enqueue(actor: ActorContext, effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;

@@ -151,7 +151,7 @@ export class CommitPipeline implements Writer {
     fold.position = positionOf(commit);
     snapshots.committed(commit);
     this.ids.committed(batch.dedupedCommands, clock.mono());
-    actor.host.committed(actor);
+    actor.host.committed(actor, commit);
     counters.commits++;
     counters.events += commit.events.length;
     this.flush();

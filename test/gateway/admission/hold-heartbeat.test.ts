@@ -10,6 +10,7 @@ import { createFailedRequestLog } from "../../../src/gateway/answer/failed-reque
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
+import { INTERNAL, refusalOf } from "../../../src/http/errors.ts";
 import type { UpstreamFailureResult } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
 import { countingRandom, manualClock, settled } from "../../runtime/manual-clock.ts";
@@ -53,6 +54,8 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: () => answer.promise },
     failedRequests: createFailedRequestLog(),
+    requestHistory: { report: () => {} },
+    refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,
     limits: LIMITS,

@@ -52,7 +52,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   let isHeld = true;
   const context = {
     ...{ id: "id", requestId: "id", startedAtMs: 0, idempotency: null, admission, attempts: [] },
-    caller: admission.caller,
+    ...{ caller: admission.caller, identifiedAs: null },
     call: { headers: new Headers(), path: "/", signal: new AbortController().signal },
     endpoint: { path: "/", dialect, meter: METERS.tokens, answers: "json" },
     request: { stream: true, model: "m", measured: {}, payload: { value: {} } },

@@ -8,6 +8,7 @@ import { createFailedRequestLog } from "../../../src/gateway/answer/failed-reque
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
+import { INTERNAL, refusalOf } from "../../../src/http/errors.ts";
 import { responseOf } from "../../../src/upstream/fetch-transport.ts";
 import type { UpstreamHead } from "../../../src/upstream/upstream.ts";
 import { KEY } from "../../actors/account-samples.ts";
@@ -71,6 +72,8 @@ async function steps(key: string | null): Promise<string[]> {
     chooser: createKeyChooser(),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => head() },
     failedRequests: createFailedRequestLog(),
+    requestHistory: { report: () => {} },
+    refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,
     limits: LIMITS,

@@ -42,6 +42,7 @@ const ENDPOINTS: readonly (readonly [string, string, "gateway" | "write" | "read
   ["GET", "/dashboard/logs", "read"],
   ["GET", "/dashboard/news", "read"],
   ["GET", "/dashboard/ledger", "read"],
+  ["GET", "/dashboard/requests", "read"],
   ["GET", "/dashboard/bill", "read"],
   ["GET", "/x-users", "read"],
   ["GET", "/x-dna", "read"],

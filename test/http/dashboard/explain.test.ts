@@ -426,3 +426,64 @@ describe("for any configuration", () => {
     expect(seen.size).toBeGreaterThan(3);
   }, 300_000);
 });
+
+describe("who asks", () => {
+  let user: Account;
+  let host: Owner;
+  beforeAll(async () => {
+    host = await bench.owner();
+    user = await bench.subaccount(host, { AllowIPs: "192.0.2.0/24, 127.0.0.1" });
+  });
+  const decided = async (query: string) =>
+    (await explained(host.key, `user=${user.id}&model=${MODEL}&${query}`, "/x-explain")).decision;
+
+  test("is judged by the address that is given, and by none if none is", async () => {
+    const elsewhere = await bench.subaccount(host, { AllowIPs: "192.0.2.1" });
+    const open = await explained(host.key, `user=${elsewhere.id}&model=${MODEL}`, "/x-explain");
+    expect(open.decision.admitted).toBe(true);
+    for (const [ip, admitted] of [
+      ["192.0.2.7", true],
+      ["::ffff:192.0.2.7", true],
+      ["198.51.100.1", false],
+      ["2001:db8::1", false],
+    ] as const) {
+      const { admitted: found, refusal } = await decided(`ip=${encodeURIComponent(ip)}`);
+      expect([ip, found, refusal?.code]).toEqual([ip, admitted, admitted ? undefined : "ip_not_allowed"]);
+    }
+    expect((await explained(user.key, `model=${MODEL}&ip=198.51.100.1`)).decision.refusal.code).toBe(
+      "ip_not_allowed",
+    );
+    expect((await ofModel(user.key)).decision.admitted).toBe(true);
+  });
+
+  test.each(["10.1", "300", "010.0.0.1", "192.0.2.0/24", "here", "", "1.2.3.4, 5.6.7.8"])(
+    "is nobody at %j",
+    async (ip) => {
+      for (const query of [`model=${MODEL}`, "request=one"]) {
+        const asked = await refusedWith(user.key, `${query}&ip=${encodeURIComponent(ip)}`);
+        expect(asked).toEqual([400, "invalid_parameter"]);
+      }
+    },
+  );
+
+  test("is a named key, with its own limits and lists", async () => {
+    const given = { Name: "narrow", AllowModels: "others", AllowIPs: "192.0.2.7" };
+    const made = await bench.call(user.key, "POST", "/dashboard/keys", given);
+    expect(made.status).toBe(200);
+    const { id } = made.body.key;
+    expect((await decided(`api_key=${id}`)).refusal.code).toBe("model_not_allowed");
+    expect((await decided(`api_key=${id}&ip=192.0.2.8`)).refusal.code).toBe("ip_not_allowed");
+    expect((await decided("ip=192.0.2.8")).admitted).toBe(true);
+  });
+
+  test("is the main key, 0; one that is not there is not known", async () => {
+    expect(await explained(user.key, `model=${MODEL}&api_key=0`)).toEqual(await ofModel(user.key));
+    expect((await decided("api_key=0")).admitted).toBe(true);
+    for (const query of [`model=${MODEL}`, "request=one"]) {
+      expect(await refusedWith(user.key, `${query}&api_key=7`)).toEqual([404, "key_not_found"]);
+    }
+    for (const id of ["-1", "x", "1.5", "", "9".repeat(16)]) {
+      expect(await refusedWith(user.key, `model=${MODEL}&api_key=${id}`)).toEqual([400, "invalid_parameter"]);
+    }
+  });
+});

@@ -188,7 +188,9 @@ describe("what is answered is what the document says", () => {
   });
 
   test("the comparison finds an error code that nobody promised", () => {
-    const text = JSON.stringify({ error: { message: "m", type: "not_found_error", code: "key_not_found" } });
+    const text = JSON.stringify({
+      error: { message: "m", type: "not_found_error", code: "model_not_priced" },
+    });
     const answer = { method: "GET", path: "/x-explain", status: 404, type: "application/json", text };
     expect(promised.fault(answer)).toContain("code");
   });
