@@ -16,7 +16,7 @@ import {
 import { escalation, settingsRefusal, touchRefusal } from "../api-key/confinement.ts";
 import { NamedKey } from "../api-key/named-key.ts";
 import { NamedKeys } from "../api-key/named-keys.ts";
-import { type ApiKeyId, MAIN_API_KEY, MAIN_API_KEY_NAME } from "../ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY, MAIN_API_KEY_NAME } from "../ids.ts";
 import { type ApiKeyList, type ApiKeyRow, apiKeyList, apiKeyRow } from "./api-key-list.ts";
 import { INVALID_KEY, presentedKey } from "./authenticate.ts";
 import { accountNotFound } from "./charge.ts";
@@ -132,7 +132,7 @@ function addApiKey(state: Account, input: AddApiKey, { now, done }: Turn): Decis
     id: state.apiKeys?.freeId ?? new NamedKeys().freeId,
     createdAt: now,
     createdBy: caller.account,
-    secrets: [{ hash, by: caller.account, until: null }],
+    secrets: [{ hash, by: knownBy(state, input), until: null }],
     issuedBy: id,
   };
   const row = apiKeyRow(new NamedKey(key), now);
@@ -185,7 +185,7 @@ function rotateApiKey(state: Account, input: RotateApiKey, { now }: Turn): Decis
   const isFormerGood = status && keyMakersOf(profile).has(secrets[0].by);
   const formerUntil = isFormerGood ? now + overlapMs : now;
   const replaces = issuedBy === id;
-  const rotated = { apiKey, hash, by: caller.account, issuedBy: id, formerUntil, replaces };
+  const rotated = { apiKey, hash, by: knownBy(state, input), issuedBy: id, formerUntil, replaces };
   return {
     reply: { row: rowAfter(named, now, (keys) => keys.rotate(apiKey, rotated, now)) },
     events: [{ type: "api_key_rotated", ...rotated }],
@@ -257,6 +257,16 @@ function currentCaller(
   const presented = presentedKey(state, profile, byHash, now);
   if (presented !== null && "code" in presented) return INVALID_KEY;
   return callingKey(profile, presented);
+}
+
+/**
+ * Returns the account to which a secret is shown that this call makes. Who knows the secret of the calling key learns it too: a
+ * key that an ancestor made must not make others for it that outlast a move.
+ */
+function knownBy(state: Account, { by, byHash }: ByKey): AccountId {
+  if (by.account !== state.id) return by.account;
+  const found = state.apiKeys?.findSecret(byHash);
+  return found !== undefined && "named" in found ? found.secret.by : state.id;
 }
 
 function nameRefusal(state: Account, name: string, own: ApiKeyId | null): Refusal | null {

@@ -184,6 +184,7 @@ export type ApiKeyEvent =
       readonly type: "api_key_rotated";
       readonly apiKey: ApiKeyId;
       readonly hash: string;
+      /** The account to which the secret was shown. */
       readonly by: AccountId;
       /** Id of the command. */
       readonly issuedBy: string;

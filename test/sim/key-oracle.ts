@@ -69,7 +69,7 @@ export class KeyOracle {
         this.keys.set(id, {
           ...{ id, createdBy, hardLimit, dailyLimit, rpm, tpm, status, allowModels },
           expiresAt: expiresAt ?? FOR_EVER,
-          secrets: [{ hash: secrets[0].hash, by: createdBy, until: FOR_EVER }],
+          secrets: [{ hash: secrets[0].hash, by: secrets[0].by, until: FOR_EVER }],
           deletedAt: FOR_EVER,
           spent: [],
           requests: [],

@@ -346,6 +346,29 @@ describe("a move", () => {
     expect([isLive(one, secretOf()), isLive(one, hashOf("own"))]).toEqual([false, true]);
   });
 
+  test("disables the keys that a former ancestor made or rotated by a key of the account's that it knew", () => {
+    const one = living({ profile: DEEP });
+    const scopes = ["invoke", "manage"] as const;
+    const manager = added(one, { name: "by-parent", scopes }, above(3));
+    added(one, { name: "own", scopes });
+    const known = ownKey(one, manager);
+    const laundered = added(one, { name: "laundered", scopes }, known);
+    // The former secret of an overlap is known as long as it is good.
+    rotated(one, manager, "own-manager", { overlapMs: DAY });
+    const seen = added(one, { name: "seen" }, known);
+    added(one, { name: "by-its-key", scopes }, ownKey(one, laundered));
+    rotated(one, added(one, { name: "rotated" }), "rotated-by-parent", {}, ownKey(one, laundered));
+    const ofOwn = added(one, { name: "of-own" }, ownKey(one, manager));
+    moved(one, 4, ".1.2.4.");
+    const enabled = [...one.state.apiKeys!.all()].filter(({ key }) => key.status).map(({ key }) => key.name);
+    expect(enabled).toEqual(["own", "of-own"]);
+    expect(isLive(one, secretOf("of-own"))).toBe(true);
+    expect([seen, ofOwn].map((id) => one.state.apiKeys!.get(id)!.key.createdBy)).toEqual([
+      7, 7,
+    ] as AccountId[]);
+    expect(changed(one, laundered, { status: true }).refused?.code).toBe("invalid_parameter");
+  });
+
   test("gives nothing back of a key that was disabled before, and rotated while a former ancestor knew its secret", () => {
     const one = living({ profile: DEEP });
     added(one, {}, above(3));
