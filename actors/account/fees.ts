@@ -2,8 +2,9 @@
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { availableAt, bookBalance, withOverdraft } from "../credit.ts";
-import type { AccountId, ApiKeyId } from "../ids.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../ids.ts";
 import { formatUsd, minus, type Nano, negate, ZERO } from "../money.ts";
+import { INVALID_KEY } from "./authenticate.ts";
 import { accountNotFound, expireDue } from "./charge.ts";
 import type { Adjusted } from "./events.ts";
 import { feeRefusal } from "./reserve.ts";
@@ -19,7 +20,7 @@ export interface TakeFee {
 
 /**
  * Takes a fee once and returns the amount paid, which is 0 for Root. Refuses hard_limit_reached and daily_limit_reached of
- * the key that asked, insufficient_balance, user_not_found.
+ * the key that asked, invalid_api_key if it was deleted, insufficient_balance, user_not_found.
  */
 export function takeFee(state: Account, { id, amount, apiKey }: TakeFee, turn: Turn): Decision<AccountEvent> {
   const { profile, credit, volatile } = state;
@@ -27,6 +28,8 @@ export function takeFee(state: Account, { id, amount, apiKey }: TakeFee, turn: T
   if (isRoot(profile)) return { reply: { paid: ZERO } };
   if (turn.done) return { reply: { paid: amount } };
   const named = state.apiKeys?.get(apiKey) ?? null;
+  // The caps of a deleted key are not known any more.
+  if (named === null && apiKey !== MAIN_API_KEY) return { refused: INVALID_KEY };
   const capped = feeRefusal({ state, profile, named }, amount, turn.now);
   if (capped !== null) return { refused: capped };
   const free = withOverdraft(availableAt(credit, volatile, turn.now), profile.xCredit);

@@ -241,6 +241,13 @@ describe("a fee", () => {
     one.ask({ type: "cancel", id: "a", aborted: false });
     expect([fee(one, "I"), fee(one, "J"), fee(one, "K")]).toEqual([null, null, "hard_limit_reached"]);
   });
+
+  test("of a key that was deleted meanwhile is refused: its caps are not known any more", () => {
+    const one = withKey({ hardLimit: usd(2) });
+    deleted(one, FIRST);
+    expect(fee(one, "F")).toBe("invalid_api_key");
+    expect(fee(one, "M", MAIN_API_KEY)).toBeNull();
+  });
 });
 
 describe("a running request", () => {
