@@ -2,6 +2,7 @@
 // caller, limit how often it calls, read the body, write the operation log, and answer a repeated request as the first.
 //
 //   transform      key → call limiter → audit entry → flags, IP, scope → role → body     401 and 403 come before 400
+//                  flags, IP, scope → role again: reading the body takes as long as the client likes
 //   (Elysia)       validation of params, query and body
 //   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
 //   afterHandle    the answer is kept, the audit entry closed, and the answer may get an entity tag, or become 304
@@ -152,10 +153,16 @@ export class ManagementCall {
     // A suspended account may read what lies outside the gateway, and nothing else.
     const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
     const { scope, identifyMs } = access;
-    this.#caller = await identified(parts, holder, { ip: this.clientIp(), scope, suspendedToo }, identifyMs);
+    const asked = { ip: this.clientIp(), scope, suspendedToo };
+    this.#caller = await identified(parts, holder, asked, identifyMs);
     authorize(this.#caller, access.role);
     const most = Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
-    if (body !== undefined) this.#text = await readText(request, most);
+    if (body !== undefined) {
+      this.#text = await readText(request, most);
+      // A client may take hours to send a body, and its key may have ended or been narrowed since.
+      this.#caller = await identified(parts, holder, asked, identifyMs);
+      authorize(this.#caller, access.role);
+    }
     const isAbsent = isOptionalBody(body) && !this.hasBody;
     const value = body === undefined || isAbsent ? {} : parseBoundedBody(this.#text);
     // Elysia takes the last of several values, so the others would be ignored unnoticed.

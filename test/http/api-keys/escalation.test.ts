@@ -167,6 +167,70 @@ describe("answers of an Idempotency-Key", () => {
   });
 });
 
+describe("a key that ends while the body of its call arrives", () => {
+  /** Sends a call whose body waits for `before`. */
+  const slowly = async (
+    key: string,
+    method: string,
+    path: string,
+    body: object,
+    before: () => Promise<unknown>,
+  ) => {
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    const sent = new ReadableStream<Uint8Array>({
+      async start(stream) {
+        stream.enqueue(bytes.slice(0, 1));
+        await arrived;
+        stream.enqueue(bytes.slice(1));
+        stream.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const answer = fetch(bench.url + path, { method, headers, body: sent });
+    await before();
+    arrive();
+    const response = await answer;
+    return { status: response.status, headers: response.headers, ...(await textOf(response)) };
+  };
+  const textOf = async (response: Response) => {
+    const text = await response.text();
+    return { text, body: JSON.parse(text) };
+  };
+
+  test("makes no key of a descendant, and no account", async () => {
+    const Scopes = ["invoke", "manage"];
+    const calls = [
+      [`/dashboard/keys?user=${user.id}`, { Name: "late" }],
+      ["/x-users", { Name: "late-account", Email: "late@example.com" }],
+    ] as const;
+    for (const [path, body] of calls) {
+      const ended = await makeKey(bench, owner, { Scopes });
+      const narrowed = await makeKey(bench, owner, { Scopes });
+      // Its first use is recorded when the call is identified, before its body is read.
+      const identified = async (id: number) => {
+        while ((await recordOf(bench, owner, id)).last_used_at === null) await Bun.sleep(5);
+      };
+      expectError(
+        await slowly(ended.secret, "POST", path, body, async () => {
+          await identified(ended.id);
+          await remove(owner.key, ended.id);
+        }),
+        401,
+        "invalid_api_key",
+      );
+      expectError(
+        await slowly(narrowed.secret, "POST", path, body, async () => {
+          await identified(narrowed.id);
+          await change(owner.key, narrowed.id, { Scopes: ["invoke"] });
+        }),
+        403,
+        "scope_missing",
+      );
+    }
+  });
+});
+
 describe("a move", () => {
   const move = (id: number, parent: number) =>
     bench.call(bench.rootKey, "PUT", `/x-users/${id}`, { ParentID: parent });
