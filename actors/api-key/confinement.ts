@@ -27,7 +27,9 @@ export function touchRefusal(
   by: CallingKey,
   target: { readonly account: AccountId; readonly id: ApiKeyId; readonly scopes: readonly Scope[] },
 ): Refusal | null {
-  if (by.account === target.account && by.apiKey === target.id && by.apiKey !== MAIN_API_KEY) {
+  // An Owner that was moved below another has lost `admin`, but not its keys that have it: it must be able to end them.
+  if (by.account === target.account && by.apiKey === MAIN_API_KEY) return null;
+  if (by.account === target.account && by.apiKey === target.id) {
     return {
       code: "field_not_settable",
       message: `The key ${by.name} may not touch itself: use another key.`,

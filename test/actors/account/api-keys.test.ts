@@ -271,6 +271,17 @@ describe("who touches a key", () => {
     expect(deleted(one, other, above(3)).refused?.code).toBe("user_not_found");
   });
 
+  test("is the main key of an Owner that was moved below another, also where the key has admin still", () => {
+    const one = living({ profile: { parent: 1 as AccountId, dna: ".1." } });
+    const scopes = ["manage", "admin"] as const;
+    const [first, second] = [added(one, { scopes }), added(one, { name: "other", scopes })];
+    moved(one, 4, ".1.4.");
+    expect(rotated(one, first, "again").refused?.code).toBe("scope_missing");
+    expect(deleted(one, first, ownKey(one, second)).refused).toBeUndefined();
+    expect(deleted(one, second).refused).toBeUndefined();
+    expect([secretOf(), secretOf("other")].map((hash) => isLive(one, hash))).toEqual([false, false]);
+  });
+
   test("is judged by what the calling key is now, not by what it was when it was identified", () => {
     const one = living();
     const manager = added(one, { name: "manager", scopes: ["manage", "invoke"] });
