@@ -4,7 +4,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../ids.ts";
-import { coversAddress } from "../ip-allow-list.ts";
+import { coversAddresses } from "../ip-allow-list.ts";
 import { type ApiKeySettings, type CallingKey, capsOf, type RequiredScope, type Scope } from "./api-key.ts";
 
 /** Returns whether a key with these scopes may call what requires `scope`; null stands for the main key. */
@@ -77,8 +77,7 @@ function unbounded(by: CallingKey, after: ApiKeySettings): Refusal | null {
     );
   }
   if (by.allowIps.length === 0) return null;
-  const isWithin =
-    after.allowIps.length > 0 && after.allowIps.every((item) => coversAddress(by.allowIps, item));
+  const isWithin = after.allowIps.length > 0 && coversAddresses(by.allowIps, after.allowIps);
   return isWithin
     ? null
     : wrong(
