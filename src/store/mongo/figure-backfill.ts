@@ -16,7 +16,7 @@ export async function addFigures(connection: MongoConnection): Promise<void> {
   const accounts = collection<FoundDocument>("accounts");
   const month = new Date(await now()).toISOString().slice(0, 7);
   for (let after = ""; ; ) {
-    const filter = { _id: { $gt: after }, balance: { $exists: false } };
+    const filter = { _id: { $gt: after }, month: { $exists: false } };
     const found = await read(() => accounts.find(filter).sort({ _id: 1 }).limit(BATCH).toArray());
     const last = found.at(-1);
     if (last === undefined) return;
@@ -28,7 +28,7 @@ export async function addFigures(connection: MongoConnection): Promise<void> {
       const { account, balance } = figures;
       const monthCost = costs.get(account) ?? 0;
       const update = { $set: { balance, month: monthCost > 0 ? month : "", monthCost } };
-      return [{ updateOne: { filter: { _id: one._id, balance: { $exists: false } }, update } }];
+      return [{ updateOne: { filter: { _id: one._id, month: { $exists: false } }, update } }];
     });
     if (changes.length > 0) {
       await write(() => collection("accounts").bulkWrite(changes, { ordered: false }));

@@ -31,7 +31,8 @@ function ranksQuery({ by, descending, month, offset, limit, ...conditions }: Ran
   const rows = rowsQuery(
     conditions,
     ({ sql }) =>
-      `SELECT id, nameLower, balance, month, monthCost FROM accounts LEFT JOIN accountFigures ON account = id${sql}`,
+      `SELECT id, nameLower, figures.balance AS balance, figures.month AS month, figures.monthCost AS monthCost
+         FROM accounts LEFT JOIN accountFigures AS figures ON figures.account = accounts.id${sql}`,
   );
   const order = COLUMNS[by].map((column) => `${column} ${descending ? "DESC" : "ASC"}`);
   return {
