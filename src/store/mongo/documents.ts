@@ -138,7 +138,7 @@ function snapshotDocument({ actor, state, done, ...rest }: Snapshot): SnapshotDo
 /** The figures of a stored document of an account; null when it has none. */
 export function parseFigures(stored: unknown): AccountFigures | null {
   const row = new StoredRow("accounts", stored);
-  if (!row.has("balance")) return null;
+  if (!row.has("balance") || !row.has("month")) return null;
   const [balance, monthCost] = [row.integer("balance"), row.integer("monthCost")];
   return { account: row.integer("id"), balance, month: row.text("month"), monthCost };
 }
