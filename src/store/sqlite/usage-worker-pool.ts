@@ -167,7 +167,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       checkReport(query);
       const builder = new UsageReportBuilder();
       const onPart = (part: RowsPart) => {
-        if (part.of === "days" || part.of === "accounts") builder.add(part);
+        if (part.of === "groups" || part.of === "days" || part.of === "accounts") builder.add(part);
       };
       const read = () => receive({ path, report: query }, onPart, signal);
       // The thread is free as soon as it has sent its last part, however slowly the report is read.
