@@ -113,8 +113,8 @@ test("an export has them in one cell, by name", async () => {
     for await (const page of exportLines(store, { from: 0, until: bench.now() + 1 })) {
       for (const line of page) if (line.account === user.id) texts.push(FORMATS.csv.line(line));
     }
-    expect(texts.at(-1)).toEndWith(',false,"a=-2,z=""1"""\n');
-    expect(FORMATS.csv.head).toEndWith(",stream,tags\n");
+    expect(texts.at(-1)).toEndWith(',"a=-2,z=""1"""\n');
+    expect(FORMATS.csv.head).toEndWith(",tags\n");
   } finally {
     await store.close();
   }

@@ -182,6 +182,47 @@ describe("groups are what clients were told, to the nano-dollar", () => {
   });
 });
 
+describe("named API keys", () => {
+  test("are groups of their own, and their tags are the default of their requests", async () => {
+    const parent = await bench.owner();
+    const user = await bench.subaccount(parent, { CreditGranted: 5 });
+    const made = await bench.call(user.key, "POST", "/dashboard/keys", {
+      Name: "=night",
+      Tags: "team=night,env=test",
+    });
+    expect(made.status).toBe(200);
+    const { key, secret } = made.body;
+    await bench.chat(secret, "[[output=9]]");
+    await bench.chat(secret, "[[output=9]]", {}, { headers: { "x-arbor-tags": "team=day" } });
+    await bench.chat(user.key, "[[output=9]]");
+    const groups = async (query: string): Promise<Json> => {
+      const bill = await found(user.key, `/dashboard/bill?${query}`);
+      return bill.groups.map(({ id, name, requests }: Json) => [id, name, requests]);
+    };
+    for (const time of ["days=1", "hours=2"]) {
+      await until(`the bill of ${time} has all requests by key`, async () => {
+        const rows = await groups(`${time}&group=api_key`);
+        return rows.length === 2 && rows[0][2] + rows[1][2] === 3;
+      });
+      expect((await groups(`${time}&group=api_key`)).toSorted()).toEqual([
+        [0, "main", 1],
+        [key.id, "=night", 2],
+      ]);
+      expect((await groups(`${time}&group=tag:env`)).toSorted()).toEqual([
+        ["(none)", "(none)", 1],
+        ["test", "test", 2],
+      ]);
+      expect((await groups(`${time}&group=tag:team`)).toSorted()).toEqual([
+        ["(none)", "(none)", 1],
+        ["day", "day", 1],
+        ["night", "night", 1],
+      ]);
+    }
+    const { text } = await get(parent.key, `/x-bill?user=${user.id}&group=api_key&format=csv`);
+    expect(tableOf(text).map(([id, name]) => [id, name])).toContainEqual([`${user.id}/${key.id}`, "'=night"]);
+  });
+});
+
 /** The cells of a table, read as spreadsheets read them. */
 const tableOf = (text: string): string[][] =>
   text
