@@ -44,7 +44,7 @@ import { type BackfillDocument, findBackfill } from "./line-backfill.ts";
 import { actorsOfLines, countLines, linesAfter } from "./lines.ts";
 import { startsWith } from "./query-builder.ts";
 import { checkSchema } from "./schema.ts";
-import { findParts, type PartsDocument, parsePartsKey, partsKey } from "./usage-parts.ts";
+import { findParts, parsePartsKey, partsKey, storedHours } from "./usage-parts.ts";
 
 /** Dedup ids or names per query. */
 const ASKED_MAX = 1_000;
@@ -190,20 +190,8 @@ class MongoAuditView implements AuditView {
     return rows.filter(({ seq }) => seq <= end || seq > now);
   }
 
-  async hours(): Promise<readonly Period[]> {
-    const parts = this.#connection.collection<PartsDocument>("usageParts");
-    const hours: Period[] = [];
-    for (let after = "H"; ; ) {
-      const range = { _id: { $gte: after, $lt: "I" } };
-      const first = await this.#connection.read(() =>
-        parts.findOne(range, { sort: { _id: 1 }, projection: { _id: 1 } }),
-      );
-      if (first === null) return hours;
-      const { period } = parsePartsKey(new StoredRow("usageParts", first).key());
-      hours.push(period);
-      // Behind the keys of all actors: a zero sorts behind the slash.
-      after = `${period}0`;
-    }
+  hours(): Promise<readonly Period[]> {
+    return storedHours(this.#connection);
   }
 
   async partsOf(actor: string, periods: readonly Period[]): Promise<ReadonlyMap<Period, AuditedParts>> {
@@ -214,11 +202,6 @@ class MongoAuditView implements AuditView {
       found.set(period, { parts, upTo: number });
     }
     return found;
-  }
-
-  /** How many documents of parts are of actors that have no commit. */
-  async #strayParts(): Promise<number> {
-    return this.#straysIn("usageParts", "_id", (row) => parsePartsKey(row.key()).actor);
   }
 
   /** Whether the lines that earlier snapshots of this actor cover are projected. */
@@ -258,7 +241,7 @@ class MongoAuditView implements AuditView {
   async strays(met: Met, actorOf: (account: number) => string): Promise<Met> {
     const [lineRows, usageParts, moneyRows, snapshots, accounts, usage] = await Promise.all([
       this.#strayLines(),
-      this.#strayParts(),
+      this.#straysIn("usageParts", "_id", (row) => parsePartsKey(row.key()).actor),
       this.#straysIn("money", "_id", (row) => row.key()),
       this.#straysIn("snapshots", "_id", (row) => row.key()),
       this.#straysIn("accounts", "id", (row) => actorOf(row.integer("id"))),

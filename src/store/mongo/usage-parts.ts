@@ -209,6 +209,21 @@ export function parsePartsKey(key: string): { readonly period: Period; readonly 
   return { period: key.slice(0, slash), actor: key.slice(slash + 1) };
 }
 
+/** The hours that have any documents, in their order. */
+export async function storedHours({ collection, read }: MongoConnection): Promise<readonly Period[]> {
+  const parts = collection<PartsDocument>("usageParts");
+  const hours: Period[] = [];
+  for (let after = "H"; ; ) {
+    const range = { _id: { $gte: after, $lt: "I" } };
+    const first = await read(() => parts.findOne(range, { sort: { _id: 1 }, projection: { _id: 1 } }));
+    if (first === null) return hours;
+    const { period } = parsePartsKey(new StoredRow("usageParts", first).key());
+    hours.push(period);
+    // Behind the keys of all actors: a zero sorts behind the slash.
+    after = `${period}0`;
+  }
+}
+
 /** The parts of a kind as of a usage document of the same day, whose last commit is `seq`. */
 export async function partsAsOf(
   { collection, read }: MongoConnection,

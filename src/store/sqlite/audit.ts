@@ -93,15 +93,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     lines: async (actor, after, limit) =>
       statements.lines.all(actor, after?.at ?? 0, after?.number ?? 0, limit).map(lineRowOf),
-    hours: async () => statements.hours.all().map((row) => new StoredRow("usageParts", row).text("period")),
-    async partsOf(actor, periods) {
-      const found = new Map<Period, AuditedParts>();
-      for (const period of periods) {
-        const parts = PARTS.flatMap((kind) => statements.parts.all(period, kind, actor).map(parsePart));
-        if (parts.length > 0) found.set(period, { parts, upTo: null });
-      }
-      return found;
-    },
+    ...partReads(statements),
     keyCosts: async () => statements.keyCosts.all().map(parseKeyCost),
     keyCostsOf: async () => [],
     levelEvents: async (level) =>
@@ -144,6 +136,24 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     claims: async (after, limit) => claims.all(after, limit).map(parseClaim),
     close: async () => connection.close(),
+  };
+}
+
+/** The reads of parts of usage. */
+function partReads({
+  hours,
+  parts,
+}: ReturnType<typeof auditStatements>): Pick<AuditView, "hours" | "partsOf"> {
+  return {
+    hours: async () => hours.all().map((row) => new StoredRow("usageParts", row).text("period")),
+    async partsOf(actor, periods) {
+      const found = new Map<Period, AuditedParts>();
+      for (const period of periods) {
+        const own = PARTS.flatMap((kind) => parts.all(period, kind, actor).map(parsePart));
+        if (own.length > 0) found.set(period, { parts: own, upTo: null });
+      }
+      return found;
+    },
   };
 }
 
