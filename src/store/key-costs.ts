@@ -41,15 +41,20 @@ export class KeyCostSums {
   /** Sums by day, as a number of days since 1970, then by key. */
   readonly #days = new Map<number, Map<number, bigint>>();
 
+  /** Adds the lines of a commit. */
   add({ events }: Pick<LinesOfCommit, "events">): void {
     for (const { at, line, e } of events) {
       const found = line ? keyCostOf(e) : null;
-      if (found === null) continue;
-      const day = Math.floor(at / DAY_MS);
-      const sums = this.#days.get(day) ?? new Map<number, bigint>();
-      this.#days.set(day, sums);
-      sums.set(found.key, (sums.get(found.key) ?? 0n) + BigInt(found.cost));
+      if (found !== null) this.addCost(at, found);
     }
+  }
+
+  /** Adds what `keyCostOf` found in a line of this time, wall-clock milliseconds. */
+  addCost(at: number, { key, cost }: { readonly key: number; readonly cost: number }): void {
+    const day = Math.floor(at / DAY_MS);
+    const sums = this.#days.get(day) ?? new Map<number, bigint>();
+    this.#days.set(day, sums);
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(cost));
   }
 
   /** Returns all sums, in no order. */

@@ -78,7 +78,7 @@ export const providerKeys = (parts: KeysParts) =>
       detail: TEST,
     })
     .get("/x-events", ({ call, query }) => listEvents(parts, call, query), {
-      access: READS,
+      access: TAGGED,
       query: KeyEventsQuerySchema,
       response: KeyEventsSchema,
       detail: EVENTS,

@@ -46,8 +46,14 @@ export async function verifyActor(name: string, verification: Verification): Pro
   };
   const keeping: Keeping = { account: Number(id), totals, findings };
   const derived = await derivedOf(reading, audit);
-  const lines = isAccount ? new LineComparison(name, derived.projectedLines, verification) : null;
-  const costs = isAccount ? await verification.keyCosts.actor(name, derived.projectedLines, audit) : null;
+  const lines = isAccount
+    ? new LineComparison(
+        name,
+        derived.projectedLines,
+        verification,
+        await verification.keyCosts.actor(name, audit),
+      )
+    : null;
   // A snapshot of another version is ignored, so that what it covers is still to be written.
   const snapshotSeq = derived.snapshot?.v === behavior.version ? derived.snapshot.seq : 0;
   const history = kind === "level" ? new LevelHistoryComparison(id, snapshotSeq) : null;
@@ -58,7 +64,6 @@ export async function verifyActor(name: string, verification: Verification): Pro
     const page = await audit.readCommits(name, reading.seq, PAGE);
     await verifyMarks(name, page, behavior, verification);
     await lines?.compare(page);
-    costs?.compare(page);
     money?.compare(page);
     for (const commit of page) {
       const where = `${name} #${commit.seq}`;
@@ -79,7 +84,6 @@ export async function verifyActor(name: string, verification: Verification): Pro
     if (page.length < PAGE) break;
   }
   await lines?.finish();
-  costs?.finish(findings);
   await history?.finish(reading.seq, audit, findings);
   money?.finish();
   return close(reading, derived, verification);

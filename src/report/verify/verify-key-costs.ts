@@ -24,9 +24,9 @@ export class KeyCostComparison {
     return new KeyCostComparison(await audit.keyCosts());
   }
 
-  /** Begins the comparison of an actor, whose lines up to the number `projected` are in the sums. */
-  async actor(actor: string, projected: number, audit: AuditView): Promise<ActorKeyCosts> {
-    return new ActorKeyCosts(actor, projected, await audit.keyCostsOf(actor), this);
+  /** Begins the comparison of an actor. */
+  async actor(actor: string, audit: AuditView): Promise<ActorKeyCosts> {
+    return new ActorKeyCosts(actor, await audit.keyCostsOf(actor), this);
   }
 
   /** Adds a projected line. */
@@ -44,46 +44,35 @@ export class KeyCostComparison {
   }
 }
 
-/** The comparison of one actor, whose commits are given in order. */
-class ActorKeyCosts {
+/** The comparison of one actor, whose lines are given in order. */
+export class ActorKeyCosts {
   readonly #sums: Map<string, { readonly stored: ActorKeyCost; computed: bigint }>;
-  #seq = 0;
+  /** The seq of the last commit that was read. */
+  seq = 0;
 
   constructor(
     private readonly actor: string,
-    private readonly projected: number,
     stored: readonly ActorKeyCost[],
     private readonly all: KeyCostComparison,
   ) {
     this.#sums = new Map(stored.map((one) => [nameOf(one), { stored: one, computed: 0n }]));
   }
 
-  /** Adds the lines of the next commits. */
-  compare(commits: readonly Commit[]): void {
-    for (const { seq, linesTo, lines, events } of commits) {
-      this.#seq = seq;
-      let number = linesTo - lines;
-      for (const { at, line, e } of events) {
-        if (!line) continue;
-        number++;
-        const found = keyCostOf(e);
-        if (found !== null)
-          this.#add(seq, number, { day: dayOfTime(at), key: found.key, cost: BigInt(found.cost) });
-      }
-    }
+  /** Adds the next line, an event of the commit `seq`. `isProjected`: it is in the sums over all actors. */
+  add(seq: number, { at, e }: Commit["events"][number], isProjected: boolean): void {
+    const found = keyCostOf(e);
+    if (found === null) return;
+    const line: KeyCost = { day: dayOfTime(at), key: found.key, cost: BigInt(found.cost) };
+    if (isProjected) this.all.add(line);
+    const sum = this.#sums.get(nameOf(line));
+    if (sum !== undefined && seq > sum.stored.after && seq <= sum.stored.seq) sum.computed += line.cost;
   }
 
   /** Reports sums that differ. One that is newer than the commits that were read is not compared. */
   finish(findings: Findings): void {
     for (const [name, { stored, computed }] of this.#sums) {
-      if (stored.seq <= this.#seq) compare(`${name} of ${this.actor}`, stored.cost, computed, findings);
+      if (stored.seq <= this.seq) compare(`${name} of ${this.actor}`, stored.cost, computed, findings);
     }
-  }
-
-  #add(seq: number, number: number, line: KeyCost): void {
-    if (number <= this.projected) this.all.add(line);
-    const sum = this.#sums.get(nameOf(line));
-    if (sum !== undefined && seq > sum.stored.after && seq <= sum.stored.seq) sum.computed += line.cost;
   }
 }
 

@@ -8,6 +8,7 @@ import type { Commit, LineAnchor } from "../../store/store.ts";
 import { chargesOf } from "../../store/usage/charge-rows.ts";
 import type { LedgerTotals } from "./conservation.ts";
 import { differences, type Findings } from "./findings.ts";
+import type { ActorKeyCosts } from "./verify-key-costs.ts";
 import { PartsComparison } from "./verify-parts.ts";
 
 const PAGE = 1_000;
@@ -29,6 +30,8 @@ export class LineComparison {
       readonly totals: LedgerTotals;
       readonly findings: Findings;
     },
+    /** The sums of provider keys that are made of the same lines. */
+    private readonly costs: ActorKeyCosts,
   ) {
     this.#usage = new PartsComparison(actor, parts);
   }
@@ -37,8 +40,11 @@ export class LineComparison {
   async compare(commits: readonly Commit[]): Promise<void> {
     for (const commit of commits) {
       const charges = chargesOf(commit);
+      this.costs.seq = commit.seq;
+      const events = commit.events.filter(({ line }) => line);
       for (const [i, line] of lineRows(commit).entries()) {
         const isProjected = await this.#compareLine(line);
+        this.costs.add(commit.seq, events[i]!, isProjected);
         const charge = charges[i] ?? null;
         if (charge !== null) await this.#usage.add(charge, isProjected);
       }
@@ -49,6 +55,7 @@ export class LineComparison {
   async finish(): Promise<void> {
     for (let row = await this.#peek(); row !== null; row = await this.#peek()) this.#takeUnknown(row);
     await this.#usage.finish();
+    this.costs.finish(this.parts.findings);
   }
 
   /** Returns whether the line is projected, or has to be. */

@@ -1,5 +1,5 @@
 // The sums of requests by day and provider key in SQLite. They are added to in the transaction that stores the
-// place of the line projection, so that each line counts once, whatever crashes. A day has few rows, so that
+// lines, of lines that were not there, so that each line counts once, whatever crashes and is projected again. A day has few rows, so that
 // reading them is a look-up.
 
 import { dayBefore, type KeyCost } from "../key-costs.ts";
@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** Returns a function that adds sums. It must run inside the transaction that moves the projection's place. */
+/** Returns a function that adds sums. It must run inside the transaction that stores the lines. */
 export function keyCostWriter({ prepare }: SqliteConnection): (sums: readonly KeyCost[]) => void {
   const add = prepare<[string, number, bigint]>(
     `INSERT INTO keyCosts (day, providerKey, cost) VALUES (?, ?, ?)

@@ -4,8 +4,8 @@
 // for its lines, only, now and then, for a step of a batch (two milliseconds).
 //
 //   commits read and parsed, in steps -> their lines sorted by actor -> stored with the parts of usage that
-//   their charges are of, in steps; the last step also stores the place of the batch's last commit, and adds to
-//   the sums of provider keys
+//   their charges are of, and the sums of provider keys, in steps; the last step also stores the place of the
+//   batch's last commit
 //
 // The sums of credit per account (money-fold.ts) are made of the same commits, and stored with the same batch.
 //
@@ -16,7 +16,7 @@
 // a step that fails                  the same                          tried again later, and reported
 
 import type { Clock } from "../../base/clock.ts";
-import { KeyCostSums } from "../key-costs.ts";
+import { KeyCostSums, keyCostOf } from "../key-costs.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
 import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type ChargeRow, chargesOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
@@ -109,8 +109,6 @@ class LineBatches {
   /** The rows of hours before this one are removed. */
   #removed: Period = "";
   readonly #addKeyCosts: ReturnType<typeof keyCostWriter>;
-  /** What the lines of the current batch cost, stored or not. */
-  #keyCosts = new KeyCostSums();
   /** The row of the last commit of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
@@ -158,9 +156,11 @@ class LineBatches {
     const commits = size === 0 ? [] : lined.all(after, last).map(parseLinesOfCommit);
     for (const commit of commits) {
       const charges = chargesOf(commit);
-      this.#lines.push(...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null })));
+      const costs = commit.events.filter(({ line }) => line).map(({ e }) => keyCostOf(e));
+      this.#lines.push(
+        ...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null, cost: costs[i] ?? null })),
+      );
     }
-    for (const commit of commits) this.#keyCosts.add(commit);
     for (const commit of commits) this.#money.add(commit);
     if (size > 0) this.#last = last;
     const isEnd = size === waiting.length && size < STEP_MAX;
@@ -179,22 +179,22 @@ class LineBatches {
     const isLast = isLastOfLines && accounts.length === this.#money.size;
     this.#connection.unsynced(() => {
       const charges: ChargeRow[] = [];
-      for (const { row, charge } of some) {
-        // A line that is there was stored by an earlier attempt at this batch, together with the parts of its charge.
-        const isNew = insert.run(...lineCells(row)).changes > 0;
-        if (isNew && charge !== null) charges.push(charge);
+      const costs = new KeyCostSums();
+      for (const { row, charge, cost } of some) {
+        // A line that is there was stored by an earlier attempt at this batch, together with the sums that it is part of.
+        if (insert.run(...lineCells(row)).changes === 0) continue;
+        if (charge !== null) charges.push(charge);
+        if (cost !== null) costs.addCost(row.at, cost);
       }
       this.#parts.add(charges);
+      this.#addKeyCosts(costs.sums());
       this.#money.store(accounts);
-      if (!isLast) return;
-      this.#addKeyCosts(this.#keyCosts.sums());
-      move.run(last);
+      if (isLast) move.run(last);
     });
     for (const { row } of some) this.#newest = Math.max(this.#newest, row.at);
     this.#lines = this.#lines.slice(some.length);
     this.#money.remove(accounts);
     if (!isLast) return;
-    this.#keyCosts = new KeyCostSums();
     this.#last = null;
     this.#isRead = false;
   }
@@ -204,6 +204,7 @@ class LineBatches {
 interface BatchLine {
   readonly row: LineRow;
   readonly charge: ChargeRow | null;
+  readonly cost: ReturnType<typeof keyCostOf>;
 }
 
 function projectionStatements({ prepare }: SqliteConnection) {

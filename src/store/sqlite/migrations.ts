@@ -179,21 +179,12 @@ const USAGE_PARTS: Migration = [
   "UPDATE meta SET value = 0 WHERE key = 'lines'",
 ];
 
-// Sums of the newest two days by provider key (key-costs.ts), begun with what is projected already.
+// Sums of the newest two days by provider key (key-costs.ts). They are made with the lines, all of which are projected again
+// since the step before.
 const KEY_COSTS: Migration = [
   `CREATE TABLE keyCosts (
      day TEXT NOT NULL, providerKey INTEGER NOT NULL, cost INTEGER NOT NULL, PRIMARY KEY (day, providerKey)
    ) STRICT, WITHOUT ROWID`,
-  `INSERT INTO keyCosts
-     SELECT date((event.value->>'at') / 1000, 'unixepoch') AS day,
-       event.value->>'$.e.attempts[#-1].key' AS providerKey, -sum(event.value->>'$.e.amount') AS cost
-     FROM commits JOIN json_each(commits.events) AS event
-     WHERE commits.at >= (SELECT max(at) / 86400000 - 1 FROM commits) * 86400000
-       AND commits.lines > 0 AND commits.row <= (SELECT value FROM meta WHERE key = 'lines')
-       AND event.value->>'at' >= (SELECT max(at) / 86400000 - 1 FROM commits) * 86400000
-       AND event.value->>'$.e.type' IN ('charge', 'late_charge')
-       AND event.value->>'$.e.attempts[#-1].key' IS NOT NULL
-     GROUP BY 1, 2 HAVING cost <> 0`,
 ];
 
 // What happened to the keys of Levels, as documents of the Levels.

@@ -209,7 +209,7 @@ describe("GET /x-events", () => {
     ["from=yesterday", "from"],
     ["from=2026-02-30", "from"],
     ["to=2026-01-01T25:00:00Z", "to"],
-    ["to=2026-01-01T12:00:00", "to"],
+    ["to=2026-01-01T12:60:00Z", "to"],
     ["from=2026-01-02&to=2026-01-01", "to"],
     ["page=0", "page"],
     ["size=0", "size"],

@@ -237,6 +237,23 @@ describe("the schema's version", () => {
       { 7: 1_000n, 8: 1_010_000n },
     ]);
     await store.close();
+    // Projected again, lines that are there count no second time.
+    const again = connectSqlite(path);
+    again.db.run("UPDATE meta SET value = 0 WHERE key = 'lines'");
+    again.close();
+    const reopened = await openStore(url, { clock });
+    await reopened.append([commit("account/2", 1)]);
+    const place = new Database(path, { readonly: true });
+    const isBehind = place.query(
+      "SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM commits)",
+    );
+    for (let looks = 0; isBehind.get() !== null && looks < 500; looks++) await Bun.sleep(20);
+    place.close();
+    expect(Object.fromEntries(await reopened.keyCosts("2026-03-14", [7, 8]))).toEqual({
+      7: 1_000n,
+      8: 1_010_000n,
+    });
+    await reopened.close();
   });
 
   test("a store of the second version keeps its accounts and sums the usage that it has", async () => {
