@@ -381,10 +381,7 @@ export interface Store extends Registry {
    * are kept; the oldest are removed. It is not durable when it resolves: a crash of the machine may lose it.
    */
   keepAnswer(answer: KeptAnswer, most: number): Promise<void>;
-  /**
-   * Returns null when no answer with this id is stored, or when it has expired at `now` (wall-clock
-   * milliseconds).
-   */
+  /** Returns null when no answer with this id is stored, or when it has expired at `now` (wall-clock ms). */
   answer(id: string, now: number): Promise<KeptAnswer | null>;
   /**
    * Removes up to `limit` answers that expire at or before `until` (wall-clock milliseconds), the earliest

@@ -83,19 +83,17 @@ export interface UsageWorkerPool
   stop(): Promise<void>;
 }
 
-/** Creates a pool over the database at `path`. No thread is started before the first query. */
-export function createUsageWorkerPool(path: string): UsageWorkerPool {
-  const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
-  const walks = new Semaphore(WALKS_MAX, QUEUE_MAX);
-  const idle: Worker[] = [];
+/** The threads of a pool: those without a query wait for the next one. */
+class QueryThreads {
+  private readonly idle: Worker[] = [];
 
   /** Sends a request to a thread and receives its answer part by part; the event loop turns after each. */
-  async function receive(
+  async receive(
     request: UsageWorkerRequest,
     onPart: (part: RowsPart) => void,
     signal?: AbortSignal,
   ): Promise<void> {
-    const worker = idle.pop() ?? startWorker();
+    const worker = this.idle.pop() ?? startWorker();
     let reply = await ask(worker, request);
     while ("part" in reply && reply.part !== null) {
       // The thread prepares the next part while this one is processed.
@@ -103,17 +101,32 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       onPart(reply.part);
       [reply] = await Promise.all([next, new Promise(setImmediate)]);
     }
-    idle.push(worker);
+    this.idle.push(worker);
     if (!("failed" in reply)) return;
     throw reply.busy ? new StoreBusyError(reply.failed) : new Error(reply.failed);
   }
+
+  /** Ends the threads. None may be running. */
+  async end(): Promise<void> {
+    for (const worker of this.idle.splice(0)) {
+      await ask(worker, { close: true });
+      worker.terminate();
+    }
+  }
+}
+
+/** Creates a pool over the database at `path`. No thread is started before the first query. */
+export function createUsageWorkerPool(path: string): UsageWorkerPool {
+  const queries = new Semaphore(QUERIES_MAX, QUEUE_MAX);
+  const walks = new Semaphore(WALKS_MAX, QUEUE_MAX);
+  const threads = new QueryThreads();
 
   async function sum(query: TotalsQuery, signal?: AbortSignal): Promise<readonly TotalsRow[]> {
     const rows: TotalsRow[] = [];
     const onPart = (part: RowsPart) => {
       if (part.of === "totals") for (const values of part.rows) rows.push(totalsRow(query.by, values));
     };
-    await receive({ path, query }, onPart, signal);
+    await threads.receive({ path, query }, onPart, signal);
     return rows;
   }
 
@@ -124,13 +137,13 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const onPart = (part: RowsPart) => void (part.of === "lines" && onStep(part.step));
-    const query = () => runQuery(queries, () => receive(request, onPart, signal), signal);
+    const query = () => runQuery(queries, () => threads.receive(request, onPart, signal), signal);
     return runQuery(walks, query, signal);
   }
 
   async function rowsOf(query: Query): Promise<readonly unknown[]> {
     const rows: unknown[] = [];
-    await receive({ path, read: query }, (part) => {
+    await threads.receive({ path, read: query }, (part) => {
       if (part.of === "rows") rows.push(...part.rows);
     });
     return rows;
@@ -138,7 +151,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
 
   async function money(): Promise<MoneyTotals> {
     let totals: MoneyTotals | null = null;
-    await receive({ path, money: true }, (part) => {
+    await threads.receive({ path, money: true }, (part) => {
       if (part.of === "money") totals = part.totals;
     });
     if (totals === null) throw new Error("sums of credit failed: their thread sent none");
@@ -150,7 +163,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     const onPart = (part: RowsPart) => {
       if (part.of === "ranks") for (const values of part.rows) ranks.push(parseRank(values));
     };
-    await receive({ path, ranks: query }, onPart);
+    await threads.receive({ path, ranks: query }, onPart);
     return ranks;
   }
 
@@ -169,7 +182,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
       const onPart = (part: RowsPart) => {
         if (part.of === "groups" || part.of === "days" || part.of === "accounts") builder.add(part);
       };
-      const read = () => receive({ path, report: query }, onPart, signal);
+      const read = () => threads.receive({ path, report: query }, onPart, signal);
       // The thread is free as soon as it has sent its last part, however slowly the report is read.
       void runQuery(queries, read, signal).then(
         () => builder.end(),
@@ -198,10 +211,7 @@ export function createUsageWorkerPool(path: string): UsageWorkerPool {
     readRows: (query) => runQuery(queries, () => rowsOf(query)),
     async stop() {
       await Promise.all([walks.close(), queries.close()]);
-      for (const worker of idle.splice(0)) {
-        await ask(worker, { close: true });
-        worker.terminate();
-      }
+      await threads.end();
     },
   };
 }
