@@ -212,11 +212,11 @@ describe("export", () => {
     expect(head).toStartWith("account,name,line,at,id,type,amount,balance_after,other,request_id");
     expect(lines).toHaveLength(10);
     expect(lines.filter((line) => line.includes(",charge,-0.00000"))).toHaveLength(4);
-    const [byNamed, byMain] = [",1,ci-build", ",0,main"].map((end) =>
+    const [byNamed, byMain] = [",1,ci-build,", ",0,main,"].map((end) =>
       lines.filter((line) => line.endsWith(end)),
     );
     expect([byNamed!.length, byMain!.length]).toEqual([1, 3]);
-    expect(lines.filter((line) => line.includes(",transfer_in,")).every((line) => line.endsWith(",,"))).toBe(
+    expect(lines.filter((line) => line.includes(",transfer_in,")).every((line) => line.endsWith(",,,"))).toBe(
       true,
     );
     expect(lines.find((line) => line.startsWith(`${tree.green.id},green,1,`))).toContain(
