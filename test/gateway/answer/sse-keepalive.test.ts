@@ -32,7 +32,7 @@ function rig(dialect: typeof chat | typeof messages = chat) {
     id: "id",
     requestId: "id",
     endpoint: { dialect },
-    admission: { admitted: { requests: null, tokensLeft: null } },
+    admission: { admitted: { requests: null, tokensLeft: null, apiKey: null } },
     startedAtMs: 0,
     lifetime,
   } as unknown as Parameters<typeof withSseKeepalive>[1];

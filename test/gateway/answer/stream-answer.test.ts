@@ -27,7 +27,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
   const logged: [LogLevel, string][] = [];
   const admission = {
     caller: { account: 7 },
-    admitted: { tokens: 10, cost: 0, requests: null, tokensLeft: null },
+    admitted: { tokens: 10, cost: 0, requests: null, tokensLeft: null, apiKey: null },
     estimate: { promptTokens: 5 },
     accountContext: { config: { config: { userMinBalance: 0 } } },
     route: {

@@ -2,7 +2,7 @@
 // charge finds the answer as well.
 
 import { expect, test } from "bun:test";
-import type { AccountId } from "../../../actors/ids.ts";
+import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { silent } from "../../../src/base/log.ts";
 import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
@@ -49,7 +49,7 @@ async function steps(key: string | null): Promise<string[]> {
     clock: manualClock(),
     system: {
       lagMs: () => 0,
-      ask: async () => ({}),
+      ask: async () => ({ key: { apiKey: MAIN_API_KEY } }),
       subscribe: () => () => undefined,
       onStale: () => () => undefined,
     },

@@ -206,7 +206,7 @@ describe("who is limited is told", () => {
     await ask(user, "m");
     const { status, headers, body } = await ask(user, "alias");
     expect([status, body.error.type, body.error.code]).toEqual([429, "rate_limit_error", "rpm_exceeded"]);
-    expect(body.error.message).toContain("model m's limit of 1 RPM");
+    expect(body.error.message).toContain("limit of 1 RPM of model m ");
     expect(Number(headers.get("retry-after"))).toBeWithin(1, 64);
   });
 
@@ -214,7 +214,7 @@ describe("who is limited is told", () => {
     const { owner, user } = await household();
     await put(owner, user, { RPM: 1 });
     await ask(user, "m");
-    expect((await ask(user, "m")).body.error.message).toContain("account's limit of 1 RPM");
+    expect((await ask(user, "m")).body.error.message).toContain("limit of 1 RPM of the account");
   });
 
   test("by explain, which shows what is left of each limit of the model", async () => {
