@@ -46,7 +46,10 @@ export function lineRows({ actor, seq, linesTo, lines, events }: LinesOfCommit):
     if (!line) continue;
     const { type, model, apiKey, tags, amount } = fieldsOf(e);
     rows.push({
-      ...{ actor, seq, at, number: ++number },
+      actor,
+      seq,
+      at,
+      number: ++number,
       type: textOf(type) ?? "",
       model: textOf(model),
       apiKey: wholeOf(apiKey) ?? (CAUSED_BY_KEY.has(type) ? MAIN_KEY : null),

@@ -19,7 +19,7 @@ import type { Clock } from "../../base/clock.ts";
 import { KeyCostSums, keyCostOf } from "../key-costs.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
 import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
-import { type ChargeRow, chargesOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
+import { type ChargeRow, chargeOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { keyCostWriter } from "./key-costs.ts";
@@ -155,13 +155,15 @@ class LineBatches {
     const last = waiting[size - 1]?.integer("row") ?? after;
     const commits = size === 0 ? [] : lined.all(after, last).map(parseLinesOfCommit);
     for (const commit of commits) {
-      const charges = chargesOf(commit);
-      const costs = commit.events.filter(({ line }) => line).map(({ e }) => keyCostOf(e));
-      this.#lines.push(
-        ...lineRows(commit).map((row, i) => ({ row, charge: charges[i] ?? null, cost: costs[i] ?? null })),
-      );
+      const rows = lineRows(commit);
+      let nth = 0;
+      for (const { line, e } of commit.events) {
+        if (!line) continue;
+        const row = rows[nth++]!;
+        this.#lines.push({ row, charge: chargeOf(row, e), cost: keyCostOf(e) });
+      }
+      this.#money.add(commit);
     }
-    for (const commit of commits) this.#money.add(commit);
     if (size > 0) this.#last = last;
     const isEnd = size === waiting.length && size < STEP_MAX;
     if (!isEnd && this.#lines.length < BATCH_LINES) return;

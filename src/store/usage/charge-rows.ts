@@ -2,7 +2,7 @@
 // of usage documents count the same charges, made from the same fields. Nothing here is stored.
 
 import type { LineAnchor } from "../line-filter.ts";
-import { type LinesOfCommit, lineRows } from "../line-rows.ts";
+import { type LineRow, type LinesOfCommit, lineRows } from "../line-rows.ts";
 
 /** A charge that counts as usage. `sums` are in the order of SUMS. */
 export interface ChargeRow extends LineAnchor {
@@ -42,30 +42,36 @@ const NO_TAGS: ChargeRow["tags"] = [];
 /** The lines of a commit in their order: the charge of each that is one, and null for every other. */
 export function chargesOf(commit: LinesOfCommit): (ChargeRow | null)[] {
   const events = commit.events.filter(({ line }) => line);
-  return lineRows(commit).map((line, i): ChargeRow | null => {
-    if (line.type !== "charge") return null;
-    const event = fieldsOf(events[i]?.e);
-    const usage = fieldsOf(event.usage);
-    return {
-      ...{ actor: line.actor, seq: line.seq, at: line.at, number: line.number },
-      model: (line.model ?? "").toWellFormed(),
-      apiKey: line.apiKey ?? 0,
-      apiKeyName: typeof event.apiKeyName === "string" ? event.apiKeyName.toWellFormed() : null,
-      tags:
-        event.tags === undefined
-          ? NO_TAGS
-          : Object.entries(fieldsOf(event.tags)).map(([name, value]) => [name, String(value).toWellFormed()]),
-      sums: [
-        1,
-        whole(event.prompt),
-        whole(event.completion),
-        whole(usage.inCached),
-        whole(usage.inCacheWrite) + whole(usage.inCacheWrite1h),
-        whole(usage.outReason),
-        whole(event.cost),
-      ],
-    };
-  });
+  return lineRows(commit).map((row, i) => chargeOf(row, events[i]?.e));
+}
+
+/** The charge of a line, or null when it is none. `e` is its event. */
+export function chargeOf(line: LineRow, e: unknown): ChargeRow | null {
+  if (line.type !== "charge") return null;
+  const event = fieldsOf(e);
+  const usage = fieldsOf(event.usage);
+  return {
+    actor: line.actor,
+    seq: line.seq,
+    at: line.at,
+    number: line.number,
+    model: (line.model ?? "").toWellFormed(),
+    apiKey: line.apiKey ?? 0,
+    apiKeyName: typeof event.apiKeyName === "string" ? event.apiKeyName.toWellFormed() : null,
+    tags:
+      event.tags === undefined
+        ? NO_TAGS
+        : Object.entries(fieldsOf(event.tags)).map(([name, value]) => [name, String(value).toWellFormed()]),
+    sums: [
+      1,
+      whole(event.prompt),
+      whole(event.completion),
+      whole(usage.inCached),
+      whole(usage.inCacheWrite) + whole(usage.inCacheWrite1h),
+      whole(usage.outReason),
+      whole(event.cost),
+    ],
+  };
 }
 
 /** Whether a charge has an API key of its own name, or a tag; all others are the rest of their totals. */
