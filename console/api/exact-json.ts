@@ -2,7 +2,7 @@
 // `Billionths`, everything else is what JSON.parse gives. And bodies of requests, in which amounts are exact again. A test
 // compares the names below with every schema of the HTTP layer.
 //
-// Prices, multipliers and durations stay numbers: their shortest text is exactly what the service computes with (rational.ts).
+// Prices, multipliers and durations stay numbers: their shortest text is exactly what the service computes with.
 
 import { type Billionths, billionthsOf, type Nanos, plainUsd } from "./amount.ts";
 
@@ -21,6 +21,17 @@ export const MONEY_FIELDS = [
 
 /** Fields that are US dollars in some rows and count something in others. */
 export const FIGURE_FIELDS = ["limit", "used", "remaining", "figure"] as const;
+
+/** Names of limits, and reasons of rows of `/x-attention`, whose figures are US dollars. */
+const DOLLAR_FIGURES: ReadonlySet<string> = new Set([
+  ...["balance", "hard_limit", "daily_limit", "low_balance", "expiring"],
+]);
+
+/**
+ * Whether the figures of a row are US dollars: by the `name` of a limit (`windows` of `/dashboard/live`, `limits` of explain) or
+ * the `reason` of a row of `/x-attention`.
+ */
+export const isDollarFigure = (nameOrReason: string): boolean => DOLLAR_FIGURES.has(nameOrReason);
 
 /** Fields whose names below are free, or prices: models, sizes, settings of providers. Nothing below them is an amount. */
 export const PLAIN_FIELDS = [
@@ -74,27 +85,19 @@ type Parse = (text: string, reviver: Reviver) => unknown;
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
 /**
- * Parses an answer with exact amounts. Throws SyntaxError for what is no JSON, and for an amount with more than nine decimals,
- * which no answer has. `parse` is another one in tests alone.
+ * Parses an answer with exact amounts. In a browser whose revivers get no source an amount is the shortest text of its double:
+ * that is how the service writes it, so below 9,000,000 USD both ways read the same. Throws SyntaxError for what is no JSON, and
+ * for an amount with more than nine decimals, which no answer has. `parse` is another one in tests alone.
  */
 export function readExact<T>(text: string, parse: Parse = JSON.parse as Parse): Exact<T> {
   const read = parse(text, (key, value, context) =>
     typeof value === "number" && (AMOUNTS.has(key) || CHANGE.has(key))
-      ? new WrittenNumber(value, context?.source ?? shortestText(value))
+      ? new WrittenNumber(value, context?.source ?? String(value))
       : value,
   );
   settle(read, null, false);
   return read as Exact<T>;
 }
-
-/**
- * The text of a number without exponent. Below 9,000,000 USD it is the amount that was written, since a double tells all of
- * them apart; only what a double prints with an exponent, as 1e-9, needs its decimals counted.
- */
-const shortestText = (value: number): string => {
-  const text = String(value);
-  return text.includes("e") ? value.toFixed(9) : text;
-};
 
 /** Replaces the written numbers below a value in place. `field` is the value's own name; `isPlain`: no amount is below it. */
 function settle(value: unknown, field: string | null, isPlain: boolean): void {
