@@ -1,0 +1,57 @@
+// The application: its providers, and the way in. Who is not signed in sees the sign-in page at every address; everything else is
+// loaded after signing in.
+
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect } from "react";
+import { Router } from "wouter";
+import { CallFailed } from "./api/failure.ts";
+import { loadChunk } from "./api/load-chunk.ts";
+import { useSession } from "./api/session.ts";
+import { styleNonce } from "./nonce.ts";
+import { SignIn } from "./pages/sign-in.tsx";
+import { THEME } from "./theme.ts";
+
+/** Below which address the console lives. */
+const BASE = "/console";
+
+const SignedIn = lazy(loadChunk(() => import("./frame/signed-in.tsx")));
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal is an answer; what could not be reached is asked once more, and then by the next poll.
+      retry: (count, error) =>
+        error instanceof CallFailed && error.failure.kind === "unreachable" && count < 1,
+      staleTime: 1_000,
+      refetchIntervalInBackground: false,
+    },
+  },
+});
+
+/** The console. */
+export function App() {
+  return (
+    <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <QueryClientProvider client={queries}>
+        <Router base={BASE}>
+          <Entrance />
+        </Router>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+function Entrance() {
+  const session = useSession();
+  // Answers of one key are never shown to the next.
+  useEffect(() => {
+    if (session.key === null) queries.clear();
+  }, [session.key]);
+  if (session.key === null) return <SignIn reason={session.reason} />;
+  return (
+    <Suspense>
+      <SignedIn key={session.key} />
+    </Suspense>
+  );
+}
