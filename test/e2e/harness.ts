@@ -93,6 +93,8 @@ export interface Sending {
 export interface BenchOptions {
   readonly settings?: Record<string, string>;
   readonly provider?: ProviderOptions;
+  /** Business time at the start, wall ms; the machine's time without it. It may be earlier, too. */
+  readonly startAt?: number;
 }
 
 let made = 0;
@@ -118,6 +120,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     },
     false,
   );
+  if (options.startAt !== undefined) settings.clockOffsetMs = options.startAt - Date.now();
   const provider = startProvider(options.provider);
   const service = await startService(settings, (level, event, fields = {}) => {
     log.push({ level, event, fields });
