@@ -2,7 +2,7 @@
 // `Billionths`, everything else is what JSON.parse gives. And bodies of requests, in which amounts are exact again. A test
 // compares the names below with every schema of the HTTP layer.
 //
-// Prices, multipliers and durations stay numbers: their shortest text is exactly what the service computes with.
+// Prices, multipliers and durations stay numbers: their shortest text is exactly what the service computes with (rational.ts).
 
 import { type Billionths, billionthsOf, type Nanos, plainUsd } from "./amount.ts";
 

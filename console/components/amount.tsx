@@ -11,7 +11,7 @@ export function Amount(props: {
   readonly value: Nanos | null | undefined;
   readonly to?: string;
   /** Larger, for the headline figures of a page. */
-  readonly size?: "sm" | "xl";
+  readonly size?: "sm" | "lg";
   /** Marks what is below 0, and what came in. */
   readonly isSigned?: boolean;
 }) {
@@ -30,7 +30,7 @@ export function Amount(props: {
     <Text
       span
       size={size}
-      fw={size === "xl" ? 600 : 400}
+      fw={size === "lg" ? 600 : 400}
       className="figure"
       title={`${fullUsd(value)} USD`}
       {...colorOf(value, isSigned)}

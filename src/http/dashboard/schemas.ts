@@ -266,6 +266,9 @@ export const ExplainSchema = answerOf(
           completion_tokens: maybe(int),
           answered_model: maybe(string),
           tags: maybe(map(string)),
+          usage: maybe(
+            Type.Unknown({ description: "all counts of the charge by name, those of its parts included" }),
+          ),
           price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
           parts: maybe(
             list(
