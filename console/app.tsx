@@ -1,68 +1,62 @@
-// A first page: a frame, and the kinds of component that put style elements into the page.
+// The application: its providers, and the way in. Who is not signed in sees the sign-in page at every address; everything else is
+// loaded after signing in.
 
-import {
-  AppShell,
-  Button,
-  Group,
-  MantineProvider,
-  Menu,
-  Modal,
-  Select,
-  Stack,
-  Text,
-  Title,
-  Tooltip,
-} from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { Notifications, notifications } from "@mantine/notifications";
-import { Spotlight, spotlight } from "@mantine/spotlight";
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect } from "react";
+import { Router } from "wouter";
+import { CallFailed } from "./api/failure.ts";
+import { loadChunk } from "./api/load-chunk.ts";
+import { useSession } from "./api/session.ts";
 import { styleNonce } from "./nonce.ts";
+import { SignIn } from "./pages/sign-in.tsx";
+import { COLORS, THEME } from "./theme.ts";
 
-/** The whole application. */
+/** Below which address the console lives. */
+const BASE = "/console";
+
+const SignedIn = lazy(loadChunk(() => import("./frame/signed-in.tsx")));
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal is an answer; what could not be reached is asked once more, and then by the next poll.
+      retry: (count, error) =>
+        error instanceof CallFailed && error.failure.kind === "unreachable" && count < 1,
+      staleTime: 1_000,
+      refetchIntervalInBackground: false,
+    },
+  },
+});
+
+/** The console. */
 export function App() {
   return (
-    <MantineProvider defaultColorScheme="auto" getStyleNonce={styleNonce}>
-      <Notifications />
-      <Spotlight actions={[{ id: "home", label: "Home" }]} />
-      <Page />
+    <MantineProvider
+      theme={THEME}
+      cssVariablesResolver={COLORS}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
+      <QueryClientProvider client={queries}>
+        <Router base={BASE}>
+          <Entrance />
+        </Router>
+      </QueryClientProvider>
     </MantineProvider>
   );
 }
 
-function Page() {
-  const [opened, { open, close }] = useDisclosure(false);
+function Entrance() {
+  const session = useSession();
+  // Answers of one key are never shown to the next.
+  useEffect(() => {
+    if (session.key === null) queries.clear();
+  }, [session.key]);
+  if (session.key === null) return <SignIn reason={session.reason} />;
   return (
-    <AppShell header={{ height: { base: 48, sm: 56 } }} padding="md">
-      <AppShell.Header>
-        <Group h="100%" px="md">
-          <Title order={3}>arborgate</Title>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Main>
-        <Stack>
-          <Text>The console is being built.</Text>
-          <Group>
-            <Button onClick={open}>Dialog</Button>
-            <Button onClick={() => notifications.show({ message: "Done" })}>Notification</Button>
-            <Button onClick={spotlight.open}>Search</Button>
-            <Tooltip label="A word more">
-              <Button>Hint</Button>
-            </Tooltip>
-            <Menu>
-              <Menu.Target>
-                <Button>Menu</Button>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item>Entry</Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
-          </Group>
-          <Select label="Model" data={["one", "two"]} maw={{ base: 200, sm: 300 }} />
-        </Stack>
-        <Modal opened={opened} onClose={close} title="A dialog">
-          <Text>It can be closed.</Text>
-        </Modal>
-      </AppShell.Main>
-    </AppShell>
+    <Suspense>
+      <SignedIn key={session.number} />
+    </Suspense>
   );
 }

@@ -1,12 +1,13 @@
-// The entry of the console: the nonce for style elements that components make, and the application. `styles.ts` lists the styles,
-// which the page has before this runs.
+// The entry of the console: the nonce for style elements that components make, and the application. styles.ts lists the styles.
 
 import { setNonce } from "get-nonce";
 import { createRoot } from "react-dom/client";
+import { watchSession } from "./api/session.ts";
 import { App } from "./app.tsx";
 import { styleNonce } from "./nonce.ts";
 
 // Dialogs lock the scrolling behind them by a style element of a library that knows the nonce only from here.
 setNonce(styleNonce());
 
+watchSession();
 createRoot(document.getElementById("root")!).render(<App />);

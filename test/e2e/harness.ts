@@ -97,6 +97,8 @@ export interface BenchOptions {
   readonly provider?: ProviderOptions;
   /** What is served as the console; a sample of a few bytes, unless a browser is to open it. */
   readonly console?: ConsoleSource;
+  /** Business time at the start, wall ms; the machine's time without it. It may be earlier, too. */
+  readonly startAt?: number;
 }
 
 let made = 0;
@@ -122,6 +124,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     },
     false,
   );
+  if (options.startAt !== undefined) settings.clockOffsetMs = options.startAt - Date.now();
   const provider = startProvider(options.provider);
   const note: Log = (level, event, fields = {}) => {
     log.push({ level, event, fields });

@@ -172,6 +172,7 @@ function chargedShape({ at, event }: ChargedRequest, showsKeys: boolean): Explan
       prompt_tokens: event.prompt,
       completion_tokens: event.completion,
       cost: toUsd(event.cost),
+      usage: event.usage,
       price: event.price,
       ...(event.parts === undefined ? {} : { parts: event.parts }),
       ...(event.answeredModel === undefined ? {} : { answered_model: event.answeredModel }),

@@ -1,7 +1,7 @@
 // The last requests of an account: `/dashboard/requests` for its own, `/x-requests` for those of a descendant. They come from the
 // memory of the node that owns the account, so the list says since when it is complete, and what it left out.
 
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
@@ -11,75 +11,17 @@ import type { RequestHistory } from "../../gateway/request-history/request-histo
 import { type AccountLookupParts, descendant } from "../accounts/account-lookup.ts";
 import { type ManagementParts, management } from "../management.ts";
 import { operation } from "../operation.ts";
+import { positivePageOf } from "../schemas.ts";
 import {
-  answerOf,
-  digits,
-  int,
-  namedSchema,
-  object,
-  orNull,
-  paged,
-  parameter,
-  positivePageOf,
-  string,
-  textSchema,
-  time,
-  usd,
-} from "../schemas.ts";
+  DescendantRequestListQuerySchema,
+  RequestListQuerySchema,
+  RequestListSchema,
+} from "./request-schemas.ts";
 
 /** What the lists of requests need. */
 export interface RequestListParts extends ManagementParts, AccountLookupParts {
   readonly requestHistory: Pick<RequestHistory, "recent">;
 }
-
-const ListedRequest = namedSchema(
-  "ListedRequest",
-  object({
-    id: Type.String({ description: "the service's own id, as in the ledger" }),
-    at: Type.String({ format: "date-time", description: "when it ended, ISO 8601, UTC" }),
-    request_id: orNull(Type.String({ description: "what the client saw as x-request-id" })),
-    path: orNull(string),
-    model: orNull(string),
-    status: orNull(
-      Type.Integer({ description: "of the answer, or of its error; null: the client got none" }),
-    ),
-    code: orNull(Type.String({ description: "of the error, or what broke a charged answer off" })),
-    ms: int,
-    cost: usd,
-    attempts: Type.Integer({ description: "calls of providers" }),
-    api_key: orNull(Type.Integer({ description: "0: the main key; null: a key that is not there any more" })),
-  }),
-);
-
-/** The answer of `GET /dashboard/requests`. */
-const RequestListSchema = answerOf(
-  namedSchema(
-    "RequestList",
-    object({
-      requests: Type.Array(ListedRequest),
-      ...paged,
-      volatile: Type.Literal(true, { description: "it is kept in memory alone" }),
-      since: Type.String({ ...time, description: "of requests that ended before, some or all are missing" }),
-      skipped: Type.Integer({
-        description: "requests without a charge that were too many in a second to be shown",
-      }),
-    }),
-  ),
-);
-
-const requestPage = {
-  page: Type.Optional(parameter(digits, "From 1.")),
-  size: Type.Optional(parameter(digits, "100 where absent, at most 1000.")),
-};
-
-/** The query of `GET /dashboard/requests`. */
-const RequestListQuerySchema = Type.Object(requestPage, { additionalProperties: false });
-
-/** The query of `GET /x-requests`. */
-const DescendantRequestListQuerySchema = Type.Object(
-  { user: parameter(textSchema(254, 1), "An id, a name or an e-mail address."), ...requestPage },
-  { additionalProperties: false },
-);
 
 const READS = { role: "any", scope: "read", audit: null, hasEtag: true } as const;
 
@@ -134,7 +76,10 @@ async function keysByHash(system: RequestListParts["system"], account: AccountId
   return new Map(rows.map(({ id, hash }) => [hash.slice(0, 16), id]));
 }
 
-const requestShape = (ended: EndedRequest, byHash: KeysByHash): Static<typeof ListedRequest> => ({
+const requestShape = (
+  ended: EndedRequest,
+  byHash: KeysByHash,
+): Static<typeof RequestListSchema>["requests"][number] => ({
   id: ended.id,
   at: new Date(ended.at).toISOString(),
   request_id: ended.request,

@@ -36,7 +36,7 @@ export const StatusSchema = answerOf(
     alias: string,
     public_key: Type.String({ description: "pk- and the beginning of the key's hash" }),
     balance: usd,
-    user_api_balance: Type.Number({ description: "the gateway asks for more than this" }),
+    user_api_balance: Type.Number({ description: "US dollars: the gateway asks for more than this" }),
     manage: Type.Boolean({ description: "may open the management console" }),
     admin: Type.Boolean({ description: "may open the administration console" }),
     scopes: list(oneOf(...SCOPES), { description: "those of the key that asks" }),
@@ -266,6 +266,9 @@ export const ExplainSchema = answerOf(
           completion_tokens: maybe(int),
           answered_model: maybe(string),
           tags: maybe(map(string)),
+          usage: maybe(
+            Type.Unknown({ description: "all counts of the charge by name, those of its parts included" }),
+          ),
           price: maybe(Type.Unknown({ description: "what the charge was computed from" })),
           parts: maybe(
             list(

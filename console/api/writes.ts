@@ -1,0 +1,84 @@
+// Writes of pages. Each carries an Idempotency-Key that stays the same until the write has an answer, so that a repeat after an
+// unknown outcome is safe: the service does it once. /x-self and /x-root take none, and their pages say so.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { callApi, type Method } from "./call.ts";
+import { CallFailed, type Failure } from "./failure.ts";
+import { refreshAll } from "./queries.ts";
+
+/** A write: what is sent, and where. */
+export interface Write {
+  readonly method: Exclude<Method, "GET">;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+/** Paths that take no Idempotency-Key (contract section 2): a repeat of them is another act. */
+const UNREPEATABLE: ReadonlySet<string> = new Set(["/x-self", "/x-root", "/x-gkey", "/x-clock"]);
+
+/** A write of a form, and what became of it. */
+export interface Writing<A> {
+  /** Sends the write; resolves to its answer, or to null after a failure, which is in `failure`. */
+  readonly send: (write: Write) => Promise<A | null>;
+  readonly isRunning: boolean;
+  readonly failure: Failure | null;
+  readonly answer: A | null;
+  /** The write that was sent last, which a repeat sends again under the same Idempotency-Key. */
+  readonly last: Write | null;
+  readonly reset: () => void;
+}
+
+/** Random and unguessable; `crypto.randomUUID` exists on secure origins only. */
+const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+
+const sameWrite = (one: Write, other: Write | null): boolean =>
+  other !== null && describe(one) === describe(other);
+
+const describe = (write: Write): string =>
+  JSON.stringify(write, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+
+/** Returns the writes of one form. After an answer everything that the page shows is asked again. */
+export function useWrite<A = unknown>(): Writing<A> {
+  const client = useQueryClient();
+  const unanswered = useRef<{ write: Write; id: string } | null>(null);
+  const mutation = useMutation<A, Error, Write>({
+    mutationFn: async (write) => {
+      if (!sameWrite(write, unanswered.current?.write ?? null)) {
+        unanswered.current = { write, id: newId() };
+      }
+      const { id } = unanswered.current!;
+      const isRepeatable = !UNREPEATABLE.has(write.path);
+      try {
+        const answer = await callApi({ ...write, ...(isRepeatable ? { idempotencyKey: id } : {}) });
+        unanswered.current = null;
+        return answer as A;
+      } catch (error) {
+        const isAnswered = error instanceof CallFailed && error.failure.kind === "refused";
+        if (isAnswered) unanswered.current = null;
+        throw error;
+      }
+    },
+    onSettled: () => refreshAll(client),
+  });
+  const { error } = mutation;
+  if (error !== null && !(error instanceof CallFailed)) throw error;
+  return {
+    send: (write) => mutation.mutateAsync(write).catch(ignoreFailed),
+    isRunning: mutation.isPending,
+    failure: error?.failure ?? null,
+    answer: mutation.data ?? null,
+    last: mutation.variables ?? null,
+    reset: mutation.reset,
+  };
+}
+
+/** A failure is shown from the state of the form; anything else is a bug and is thrown on. */
+function ignoreFailed(error: unknown): null {
+  if (error instanceof CallFailed) return null;
+  throw error;
+}

@@ -1,0 +1,43 @@
+// What stands on a page while a question has no answer: a quiet placeholder, or the failure. A failed poll leaves the last answer
+// where it is, under a line that says so.
+
+import { Skeleton, Stack, Text } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { CallFailed } from "../api/failure.ts";
+import { useWords } from "../i18n/language.ts";
+import { SHELL } from "../i18n/shell.ts";
+import { FailureNotice } from "./failure-notice.tsx";
+
+/** Shows the answer of a question by `children`. `rows`: how high the placeholder is. */
+export function AskedState<T>(props: {
+  readonly asked: UseQueryResult<T, CallFailed>;
+  readonly rows?: number;
+  readonly children: (answer: T) => ReactNode;
+}) {
+  const { asked, rows = 3, children } = props;
+  const words = useWords(SHELL);
+  if (asked.data !== undefined) {
+    return (
+      <>
+        {asked.error !== null && (
+          <Text size="xs" c="dimmed" role="status">
+            {words.offline}
+          </Text>
+        )}
+        {children(asked.data)}
+      </>
+    );
+  }
+  if (asked.error !== null) {
+    return <FailureNotice failure={asked.error.failure} onRetry={() => void asked.refetch()} />;
+  }
+  return (
+    <Stack gap={6} aria-busy="true" aria-label={words.loading}>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have no identity
+        <Skeleton key={row} height={18} animate={false} />
+      ))}
+    </Stack>
+  );
+}

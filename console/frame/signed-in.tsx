@@ -1,0 +1,45 @@
+// What is shown to who is signed in: the frame, and the page of the address among those that the key may open.
+
+import { Suspense } from "react";
+import { Redirect, Route, Switch } from "wouter";
+import { useGet } from "../api/queries.ts";
+import { isAllowed, type Status } from "../api/role.ts";
+import { AskedState } from "../components/asked-state.tsx";
+import { PageBoundary } from "../components/page-boundary.tsx";
+import { NotFound } from "../pages/not-found.tsx";
+import { PAGES } from "../pages/page-table.tsx";
+import { PageFrame } from "./page-frame.tsx";
+import { StatusContext } from "./status.ts";
+
+/** The pages of the account that is signed in. */
+export default function SignedIn() {
+  const status = useGet("/dashboard/status");
+  return <AskedState asked={status}>{(known) => <Pages status={known} />}</AskedState>;
+}
+
+function Pages({ status }: { readonly status: Status }) {
+  const pages = PAGES.filter(({ need }) => isAllowed(status, need));
+  // A key without "read" has no Home: its first page is the first of its menu.
+  const start = pages.find(({ menu }) => menu !== null);
+  return (
+    <StatusContext.Provider value={status}>
+      <PageFrame pages={pages}>
+        <PageBoundary>
+          <Suspense>
+            <Switch>
+              {pages.map(({ path, component }) => (
+                <Route key={path} path={path} component={component} />
+              ))}
+              {start !== undefined && start.path !== "/" && (
+                <Route path="/">
+                  <Redirect to={start.path} replace />
+                </Route>
+              )}
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </PageBoundary>
+      </PageFrame>
+    </StatusContext.Provider>
+  );
+}

@@ -1,0 +1,109 @@
+// The headline figures of Home: balance, today, the last 30 days against those before, requests, how long it lasts, what expires.
+
+import { useAccountGet, useAccountView } from "../../api/account-view.ts";
+import {
+  addNanos,
+  countText,
+  type Nanos,
+  NO_NANOS,
+  percentOf,
+  subtractNanos,
+  usdText,
+} from "../../api/amount.ts";
+import type { Answers } from "../../api/answers.ts";
+import { Amount } from "../../components/amount.tsx";
+import { Stat, Stats } from "../../components/stat.tsx";
+import { useStatus } from "../../frame/status.ts";
+import { HOME } from "../../i18n/home.ts";
+import { useWords } from "../../i18n/language.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { dayBefore, forecastOf } from "./forecast.ts";
+
+/** The answer that Home polls. */
+export type Live = Answers["/dashboard/live"];
+
+const DAY_MS = 86_400_000;
+/** Days whose pace the forecast takes. */
+const PACE_DAYS = 7;
+
+/** The headline figures of an account. */
+export function Headlines({ live }: { readonly live: Live }) {
+  const words = useWords(HOME);
+  const { noData } = useWords(SHELL);
+  const view = useAccountView();
+  const status = useStatus();
+  const now = Date.now();
+  const today = dayBefore(now, 0);
+  const bill = useAccountGet("bill", { days: 30 });
+  const before = useAccountGet("bill", { start: dayBefore(now, 59), end: dayBefore(now, 30) });
+  const days = bill.data?.daily_costs ?? [];
+  const costOf = (date: string): Nanos =>
+    days.find((day) => day.date === date)?.total_credit_used ?? NO_NANOS;
+  const spent = days
+    .filter(({ date }) => date > dayBefore(now, PACE_DAYS))
+    .map((day) => day.total_credit_used)
+    .reduce(addNanos, NO_NANOS);
+  const forecast = bill.data && forecastOf(live.balance.total, spent, PACE_DAYS, now);
+  const isKnown = bill.data !== undefined;
+  return (
+    <Stats>
+      <Stat
+        label={words.balance}
+        detail={
+          live.balance.held > 0n
+            ? words.held(usdText(live.balance.held))
+            : words.threshold(usdText(status.user_api_balance))
+        }
+      >
+        <Amount value={live.balance.total} size="lg" to={`${view.base}/ledger`} />
+      </Stat>
+      <Stat
+        label={words.today}
+        detail={isKnown ? words.yesterday(usdText(costOf(dayBefore(now, 1)))) : undefined}
+      >
+        <Amount
+          value={live.usage.today.cost}
+          size="lg"
+          to={`${view.base}/ledger?from=${today}&type=charge`}
+        />
+      </Stat>
+      <Stat
+        label={words.month}
+        detail={<Change now={bill.data?.total_credit_used} before={before.data?.total_credit_used} />}
+      >
+        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage?days=30`} />
+      </Stat>
+      <Stat
+        label={words.requests}
+        detail={bill.data && words.tokens(countText(bill.data.total_prompt + bill.data.total_completion))}
+      >
+        {isKnown ? countText(bill.data.total_requests) : noData}
+      </Stat>
+      <Stat
+        label={words.lasts}
+        detail={forecast ? words.lastsDays(countText(forecast.days)) : spent > 0n ? undefined : words.noPace}
+      >
+        {forecast ? forecast.date : spent > 0n ? words.beyond : words.noDate}
+      </Stat>
+      <Stat label={words.in7} detail={words.in30(usdText(expiringWithin(live, 30, now)))}>
+        <Amount value={expiringWithin(live, 7, now)} size="lg" to={`${view.base}/ledger`} />
+      </Stat>
+    </Stats>
+  );
+}
+
+/** How the last 30 days differ from those before, in percent. */
+function Change({ now, before }: { readonly now: Nanos | undefined; readonly before: Nanos | undefined }) {
+  const words = useWords(HOME);
+  if (now === undefined || before === undefined) return null;
+  const change = percentOf(subtractNanos(now, before), before);
+  if (change === null) return <>{words.noBefore}</>;
+  return <>{words.before(change.startsWith("-") ? change : `+${change}`)}</>;
+}
+
+/** The credit that expires within so many days, if nothing is spent until then. */
+const expiringWithin = (live: Live, days: number, nowMs: number): Nanos =>
+  live.balance.credits
+    .filter(({ expires_at }) => Date.parse(expires_at) <= nowMs + days * DAY_MS)
+    .map(({ amount }) => amount)
+    .reduce(addNanos, NO_NANOS);

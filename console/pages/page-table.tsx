@@ -1,0 +1,38 @@
+// Every page of the console: its address, what the key must be allowed, its place in the menu, and its code, which is loaded when
+// it is first opened. A page that is not listed does not exist; no entry stands here without its page.
+
+import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { loadChunk } from "../api/load-chunk.ts";
+import type { Need } from "../api/role.ts";
+import type { SHELL } from "../i18n/shell.ts";
+
+/** A name in the menu. */
+export type PageName = keyof (typeof SHELL)["en"]["page"];
+/** A part of the menu. */
+export type MenuGroup = keyof (typeof SHELL)["en"]["groups"];
+
+/** A page, or several that share an address pattern. */
+export interface PageEntry {
+  readonly name: PageName;
+  /** Below /console, as wouter writes patterns. */
+  readonly path: string;
+  readonly need: Need;
+  /** Its place in the menu; null for a page that others lead to. */
+  readonly menu: MenuGroup | null;
+  readonly component: LazyExoticComponent<ComponentType>;
+}
+
+type PageModule = Promise<{ readonly default: ComponentType }>;
+
+const page = (
+  name: PageName,
+  path: string,
+  need: Need,
+  menu: MenuGroup | null,
+  load: () => PageModule,
+): PageEntry => ({ name, path, need, menu, component: lazy(loadChunk(load)) });
+
+/** The pages in the order of the menu. Addresses of administration begin with /admin. */
+export const PAGES: readonly PageEntry[] = [
+  page("home", "/", "read", "account", () => import("./home/home.tsx")),
+];
