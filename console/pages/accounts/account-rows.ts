@@ -1,7 +1,7 @@
 // The rows of the table of accounts: a page of subaccounts, and below those that are open their own, asked for when they are
 // opened. What is shown is bounded: of an open account the first subaccounts, then a row that leads to its list.
 
-import { type Account, type AccountPage, useAccountPages } from "../../api/accounts.ts";
+import type { Account, AccountPage } from "../../api/accounts.ts";
 
 /** How many subaccounts an open row shows. */
 export const OPEN_ROWS_MAX = 20;
@@ -28,25 +28,4 @@ export function rowsOf(
     const more: AccountRow = { kind: "more", parent: account, depth: depth + 1, hidden };
     return [row, ...rowsOf(page.rows, open, pages, depth + 1), ...(hidden > 0 ? [more] : [])];
   });
-}
-
-/** Asks for the subaccounts of all open accounts, in this order. */
-export function useOpenPages(
-  open: ReadonlySet<number>,
-  sort: string,
-  order: string,
-): ReadonlyMap<number, AccountPage> {
-  const ids = [...open];
-  const asked = useAccountPages(
-    "/x-users",
-    ids.map((parent) => ({
-      ...{ parent, sort, order, with: "children,month_cost", page: 1, size: OPEN_ROWS_MAX },
-    })),
-  );
-  return new Map(
-    ids.flatMap((id, at) => {
-      const page = asked[at]?.data;
-      return page === undefined ? [] : [[id, page] as const];
-    }),
-  );
 }

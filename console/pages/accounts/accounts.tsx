@@ -6,7 +6,7 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { filterOf } from "../../api/account-filter.ts";
-import { type Account, dnaBelow, useAccount } from "../../api/accounts.ts";
+import { type Account, type AccountPage, dnaBelow, useAccount, useAccountPages } from "../../api/accounts.ts";
 import { countText } from "../../api/amount.ts";
 import { useGetList } from "../../api/queries.ts";
 import { AccountPath } from "../../components/account-path.tsx";
@@ -21,7 +21,7 @@ import { ACCOUNTS } from "../../i18n/accounts.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { accountColumns } from "./account-columns.tsx";
-import { rowsOf, useOpenPages } from "./account-rows.ts";
+import { OPEN_ROWS_MAX, rowsOf } from "./account-rows.ts";
 
 const DEFAULTS = { parent: "", q: "", sort: "id", order: "asc", page: "1" };
 const PAGE_SIZE = 50;
@@ -226,5 +226,26 @@ function AccountTable(props: {
       />
       <Pager list={list} shown={rows.length} onPage={(next) => change({ page: String(next) })} />
     </div>
+  );
+}
+
+/** Asks for the subaccounts of all open accounts, in this order. */
+function useOpenPages(
+  open: ReadonlySet<number>,
+  sort: string,
+  order: string,
+): ReadonlyMap<number, AccountPage> {
+  const ids = [...open];
+  const asked = useAccountPages(
+    "/x-users",
+    ids.map((parent) => ({
+      ...{ parent, sort, order, with: "children,month_cost", page: 1, size: OPEN_ROWS_MAX },
+    })),
+  );
+  return new Map(
+    ids.flatMap((id, at) => {
+      const page = asked[at]?.data;
+      return page === undefined ? [] : [[id, page] as const];
+    }),
   );
 }

@@ -1,7 +1,7 @@
 // What the search over accounts asks for, by the form of the text.
 
 import { expect, test } from "bun:test";
-import { type AccountFilter, filterOf } from "../../console/api/account-filter.ts";
+import { type AccountFilter, filterOf } from "../../../console/api/account-filter.ts";
 
 test.each<[string, AccountFilter]>([
   ["", {}],

@@ -1,8 +1,8 @@
 // The rows of the table of accounts with those that are open.
 
 import { expect, test } from "bun:test";
-import type { Account } from "../../console/api/accounts.ts";
-import { rowsOf } from "../../console/pages/accounts/account-rows.ts";
+import type { Account } from "../../../console/api/accounts.ts";
+import { rowsOf } from "../../../console/pages/accounts/account-rows.ts";
 
 const account = (ID: number): Account => ({ ID, Name: `account ${ID}` }) as Account;
 
