@@ -49,6 +49,7 @@ export interface Answers {
   "/dashboard/models": AnswerOf<typeof ModelsSchema>;
   "/dashboard/news": AnswerOf<typeof NewsListSchema>;
   "/x-users": AnswerOf<typeof AccountListSchema>;
+  "/x-dna": AnswerOf<typeof AccountListSchema>;
   "/x-attention": AnswerOf<typeof AttentionSchema>;
   "/x-keys": AnswerOf<typeof KeyListSchema>;
   "/x-events": AnswerOf<typeof KeyEventsSchema>;

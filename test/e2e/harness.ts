@@ -95,10 +95,10 @@ export interface Sending {
 export interface BenchOptions {
   readonly settings?: Record<string, string>;
   readonly provider?: ProviderOptions;
-  /** What is served as the console; a sample of a few bytes, unless a browser is to open it. */
-  readonly console?: ConsoleSource;
   /** Business time at the start, wall ms; the machine's time without it. It may be earlier, too. */
   readonly startAt?: number;
+  /** What is served as the console; a sample of a few bytes, unless a browser is to open it. */
+  readonly console?: ConsoleSource;
 }
 
 let made = 0;
