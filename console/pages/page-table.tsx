@@ -47,4 +47,6 @@ export const PAGES: readonly PageEntry[] = [
   ),
   page("rotation", "/admin/rotation", "root", "root", () => import("./admin/rotation/rotation.tsx")),
   page("cascades", "/admin/cascades", "root", "root", () => import("./admin/cascades/cascades.tsx")),
+  page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
+  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
 ];
