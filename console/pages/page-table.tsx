@@ -35,4 +35,5 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
+  page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
 ];
