@@ -56,7 +56,7 @@ function Entrance() {
   if (session.key === null) return <SignIn reason={session.reason} />;
   return (
     <Suspense>
-      <SignedIn key={session.key} />
+      <SignedIn key={session.number} />
     </Suspense>
   );
 }

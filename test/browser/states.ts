@@ -4,7 +4,7 @@
 
 import type { Page, Request, Route } from "playwright-core";
 import type { Json } from "../e2e/harness.ts";
-import type { Visitor } from "./visit.ts";
+import { openVisitor, type Visitor } from "./visit.ts";
 import type { Role, World } from "./world.ts";
 
 /** Calls of the page to the API. `path`: without query, or a pattern of it. */
@@ -155,20 +155,23 @@ export async function pretendAccounts(page: Page, like: Json, count: number): Pr
 const queryOf = (request: Request): Record<string, string | undefined> =>
   Object.fromEntries(new URL(request.url()).searchParams);
 
-/** Loads a page again and again, and returns after how many milliseconds each time it showed something. */
+/**
+ * Opens a page in a new browser profile, whose cache is empty, so many times; returns after how many milliseconds each showed its
+ * first text or picture.
+ */
 export async function firstContentfulPaints(
-  visitor: Visitor,
+  world: World,
+  role: Role,
   path: string,
   times: number,
 ): Promise<number[]> {
   const paints: number[] = [];
   while (paints.length < times) {
+    const visitor = await openVisitor(world, role);
     await visitor.goto(path);
-    paints.push(
-      await visitor.page.evaluate(
-        () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
-      ),
-    );
+    const paint = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+    paints.push((await visitor.page.evaluate(paint)) ?? Number.POSITIVE_INFINITY);
+    await visitor.close();
   }
   return paints;
 }

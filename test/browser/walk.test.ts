@@ -5,21 +5,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inBrowser } from "./browser.ts";
 import { type PageRow, pagesOf, pathOf } from "./pages.ts";
-import { makeContactSheet, takesScreenshots } from "./screenshots.ts";
+import { clearScreenshots, makeContactSheet, takesScreenshots } from "./screenshots.ts";
 import { type Look, openVisitor, type Visitor } from "./visit.ts";
 import { ROLES, type Role, sharedWorld, type World } from "./world.ts";
 
 /** A bound of waiting for the world and the browser. */
 const START_MS = 60_000;
 
-const LOOKS: readonly (readonly [string, Look])[] = [
-  ["at 1280 pixels", { width: 1280, scheme: "light" }],
-  ["on a phone", { width: 390, scheme: "light" }],
-  ["in the dark", { width: 1280, scheme: "dark" }],
+interface Walk extends Look {
+  readonly title: string;
+  /** What axe-core looks for. */
+  readonly rules: "all" | "contrast" | "none";
+}
+
+const WALKS: readonly Walk[] = [
+  { title: "at 1280 pixels", width: 1280, scheme: "light", rules: "all" },
+  { title: "in the dark", width: 1280, scheme: "dark", rules: "contrast" },
+  { title: "on a phone", width: 390, scheme: "light", rules: "none" },
 ];
 
 /** Visits the pages of a role one after the other in one tab. */
-function walk(role: Role, look: Look): void {
+function walk(role: Role, { rules, ...look }: Walk): void {
   let world: World;
   let visitor: Visitor;
   beforeAll(async () => {
@@ -35,16 +41,30 @@ function walk(role: Role, look: Look): void {
     visitor.expectClean();
     await visitor.expectNoOverflow();
     if (takesScreenshots) await visitor.screenshot(row.name);
-    await visitor.expectAccessible();
+    if (rules !== "none") await visitor.expectAccessible(rules);
   });
 }
 
 inBrowser("the pages of the console", () => {
-  describe.each(LOOKS)("%s", (_, look) => {
-    describe.each(ROLES.filter((role) => pagesOf(role).length > 0))("as %s", (role) => walk(role, look));
-  });
-
+  if (takesScreenshots) beforeAll(clearScreenshots);
   afterAll(async () => {
     if (takesScreenshots) await makeContactSheet();
+  }, START_MS);
+
+  describe.each(WALKS.map((one) => [one.title, one] as const))("%s", (_, one) => {
+    describe.each(ROLES.filter((role) => pagesOf(role).length > 0))("as %s", (role) => walk(role, one));
+  });
+
+  test.each(ROLES)("the menu of %s leads to its pages and to no others", async (role) => {
+    const world = await sharedWorld();
+    const visitor = await openVisitor(world, role);
+    await visitor.goto("/console");
+    const links = visitor.page.getByRole("navigation").getByRole("link");
+    const paths = await links.evaluateAll((all) =>
+      all.map((one) => new URL((one as HTMLAnchorElement).href).pathname),
+    );
+    const known = pagesOf(role).map((row) => pathOf(row, world, role));
+    expect(paths.map((path) => path.replace(/\/$/, "")).filter((path) => !known.includes(path))).toEqual([]);
+    await visitor.close();
   });
 });

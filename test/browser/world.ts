@@ -2,6 +2,7 @@
 // through the HTTP API alone, at the first call. The accounts are those of world-tree.ts, their life is world-life.ts. Tests that
 // change something make accounts of their own below these, and never move the clock.
 
+import { consoleUpdate } from "../../src/cli/console-build.ts";
 import {
   type Account,
   type Bench,
@@ -49,7 +50,10 @@ const mustOf =
 
 /** Makes a world of its own, such as one whose administration has its own port. */
 export async function makeWorld(settings: Record<string, string> = {}): Promise<World> {
-  const bench = await startBench({ settings, startAt: NOW - AGE_DAYS * DAY_MS });
+  const bench = await startBench({
+    ...{ settings, startAt: NOW - AGE_DAYS * DAY_MS },
+    console: consoleUpdate((_, event, fields) => console.error(event, fields)),
+  });
   const { adminUrl } = bench.service;
   const { call } = callsTo(() => adminUrl);
   const must = mustOf(call);
