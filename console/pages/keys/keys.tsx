@@ -19,7 +19,7 @@ import { type IssuedKey, NewKeyForm } from "./key-form.tsx";
 import { type ApiKeyRow, callerOf, stateOf } from "./key-rights.ts";
 import { KeySheet } from "./key-sheet.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { IssuedMainKey, RotateMainKey } from "./main-key.tsx";
+import { RotateMainKey } from "./main-key.tsx";
 
 const DEFAULTS = { page: "1" };
 
@@ -28,7 +28,7 @@ type Shown =
   | { readonly what: "nothing" | "main" }
   | { readonly what: "new"; readonly initial: KeyFields }
   | { readonly what: "key"; readonly id: number }
-  | { readonly what: "secret"; readonly issued: IssuedKey };
+  | { readonly what: "secret"; readonly title: string; readonly name: string; readonly secret: string };
 
 const NOTHING: Shown = { what: "nothing" };
 
@@ -54,7 +54,6 @@ export default function Keys() {
           </Stack>
         )}
       </AskedState>
-      <IssuedMainKey />
     </Page>
   );
 }
@@ -84,7 +83,8 @@ function Over(props: {
   const { user } = useAccountView();
   const caller = useCaller();
   const close = () => setShown(NOTHING);
-  const onIssued = (issued: IssuedKey) => setShown({ what: "secret", issued });
+  const onIssued = ({ key: { name }, secret }: IssuedKey) =>
+    setShown({ what: "secret", title: words.made(name), name, secret });
   switch (shown.what) {
     case "nothing":
       return null;
@@ -105,14 +105,15 @@ function Over(props: {
         <RotateMainKey
           hasSpare={keys.some(isSpare)}
           onMakeSpare={() => setShown({ what: "new", initial: spareKey(words.spareName) })}
+          onRotated={(secret) => setShown({ what: "secret", title: words.mainDone, name: "main", secret })}
           onClose={close}
         />
       );
     case "secret":
       return (
-        <Modal opened onClose={close} title={words.made(shown.issued.key.name)} closeOnClickOutside={false}>
+        <Modal opened onClose={close} title={shown.title} closeOnClickOutside={false}>
           <Stack gap="sm" align="flex-start">
-            <SecretOnce secret={shown.issued.secret} name={shown.issued.key.name} />
+            <SecretOnce secret={shown.secret} name={shown.name} />
             <Button onClick={close}>{words.done}</Button>
           </Stack>
         </Modal>

@@ -7,8 +7,8 @@ import { type FormEvent, useState } from "react";
 import { callApi } from "../../api/call.ts";
 import { type Failure, failureOf } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
-import { currentKey, replaceKey, whileReplacing } from "../../api/session.ts";
-import { CopyCurl, SecretOnce } from "../../components/copy.tsx";
+import { replaceKey, whileReplacing } from "../../api/session.ts";
+import { CopyCurl } from "../../components/copy.tsx";
 import { FailureNotice } from "../../components/failure-notice.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { KEYS } from "../../i18n/keys.ts";
@@ -16,29 +16,30 @@ import { useWords } from "../../i18n/language.ts";
 
 const ROOT_ID = 1;
 
-// The frame begins anew with the new key, and what is shown once must outlast that.
-let issued: string | null = null;
-
 /** Returns the confirmation of today, in UTC. */
 export const confirmationAt = (nowMs: number): string =>
   `${new Date(nowMs).toISOString().slice(0, 10)}-ROTATE-SELF`;
 
-/** Rotates the main key, which is then the key of the session. */
-async function rotateMainKey(confirm: string): Promise<void> {
-  await whileReplacing(async () => {
+/** Rotates the main key, which is then the key of the session, and returns it. */
+const rotateMainKey = (confirm: string): Promise<string> =>
+  whileReplacing(async () => {
     const answer = await callApi({ method: "POST", path: "/x-self", body: { confirm } });
-    issued = (answer as { readonly rotate: { readonly key: string } }).rotate.key;
-    replaceKey(issued);
+    const { key } = (answer as { readonly rotate: { readonly key: string } }).rotate;
+    replaceKey(key);
+    return key;
   });
-}
 
-/** The dialog. `hasSpare`: there is a named key with `read` and `manage`; `onMakeSpare` makes one first. */
+/**
+ * The dialog. `hasSpare`: there is a named key with `read` and `manage`; `onMakeSpare` makes one first. `onRotated` gets the new
+ * key, which is shown once.
+ */
 export function RotateMainKey(props: {
   readonly hasSpare: boolean;
   readonly onMakeSpare: () => void;
+  readonly onRotated: (key: string) => void;
   readonly onClose: () => void;
 }) {
-  const { hasSpare, onMakeSpare, onClose } = props;
+  const { hasSpare, onMakeSpare, onRotated, onClose } = props;
   const words = useWords(KEYS);
   const client = useQueryClient();
   const { id } = useStatus();
@@ -50,7 +51,7 @@ export function RotateMainKey(props: {
     setRunning(true);
     setFailure(null);
     try {
-      await rotateMainKey(confirm);
+      onRotated(await rotateMainKey(confirm));
       await refreshAll(client);
     } catch (error) {
       setFailure(failureOf(error));
@@ -91,25 +92,6 @@ export function RotateMainKey(props: {
           </Stack>
         </Stack>
       </form>
-    </Modal>
-  );
-}
-
-/** The new main key, shown once, as long as this session uses it. */
-export function IssuedMainKey() {
-  const words = useWords(KEYS);
-  const [isDone, setDone] = useState(false);
-  if (isDone || issued === null || issued !== currentKey()) return null;
-  const close = () => {
-    issued = null;
-    setDone(true);
-  };
-  return (
-    <Modal opened onClose={close} title={words.mainDone} closeOnClickOutside={false} closeOnEscape={false}>
-      <Stack gap="sm" align="flex-start">
-        <SecretOnce secret={issued} name="main" />
-        <Button onClick={close}>{words.done}</Button>
-      </Stack>
     </Modal>
   );
 }
