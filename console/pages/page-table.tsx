@@ -37,6 +37,7 @@ export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page(
