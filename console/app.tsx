@@ -10,7 +10,7 @@ import { loadChunk } from "./api/load-chunk.ts";
 import { useSession } from "./api/session.ts";
 import { styleNonce } from "./nonce.ts";
 import { SignIn } from "./pages/sign-in.tsx";
-import { THEME } from "./theme.ts";
+import { COLORS, THEME } from "./theme.ts";
 
 /** Below which address the console lives. */
 const BASE = "/console";
@@ -32,7 +32,12 @@ const queries = new QueryClient({
 /** The console. */
 export function App() {
   return (
-    <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+    <MantineProvider
+      theme={THEME}
+      cssVariablesResolver={COLORS}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
       <QueryClientProvider client={queries}>
         <Router base={BASE}>
           <Entrance />
@@ -51,7 +56,7 @@ function Entrance() {
   if (session.key === null) return <SignIn reason={session.reason} />;
   return (
     <Suspense>
-      <SignedIn key={session.key} />
+      <SignedIn key={session.number} />
     </Suspense>
   );
 }

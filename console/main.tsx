@@ -1,4 +1,4 @@
-// The entry of the console: its styles, the nonce for style elements that components make, and the application.
+// The entry of the console: the nonce for style elements that components make, and the application. styles.ts lists the styles.
 
 import { setNonce } from "get-nonce";
 import { createRoot } from "react-dom/client";

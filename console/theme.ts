@@ -1,6 +1,6 @@
 // The look of all pages: dense, small radii, one accent colour, figures of equal width.
 
-import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
 /** The accent: a green that reads on light and on dark (contrast at least 4.5 with white in shade 8). */
 const ARBOR: MantineColorsTuple = [
@@ -54,5 +54,22 @@ export const THEME = createTheme({
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
     Modal: { defaultProps: { centered: true, size: "md" } },
     Drawer: { defaultProps: { position: "right", size: "lg" } },
+  },
+});
+
+/** Greys of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
+export const COLORS: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    "--mantine-color-dimmed": "#59616a",
+    "--mantine-color-placeholder": "#6b737b",
+    "--mantine-color-disabled-color": "#6b737b",
+    "--console-sidebar": "#f6f8f7",
+  },
+  dark: {
+    "--mantine-color-dimmed": "#a3abb3",
+    "--mantine-color-placeholder": "#8f979f",
+    "--mantine-color-disabled-color": "#8f979f",
+    "--console-sidebar": "#1f2322",
   },
 });

@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const files = (pattern: string): string[] => [...new Glob(pattern).scanSync(ROOT)].sort();
 
-const DOCUMENTS = [...files("*.md"), ...files("{docs,src,test,bench,actors,scripts}/**/*.md")];
+const DOCUMENTS = [...files("*.md"), ...files("{docs,src,test,bench,actors,console,scripts}/**/*.md")];
 
 describe("the README", () => {
   test("has at most 150 lines", () => {

@@ -14,7 +14,11 @@ const files = (pattern: string): string[] => [...new Glob(pattern).scanSync(ROOT
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 const SOURCES = [...files("actors/**/*.ts"), ...files("src/**/*.{ts,tsx}")];
-const CODE = [...SOURCES, ...files("test/**/*.ts"), ...files("bench/**/*.ts"), ...files("scripts/**/*.ts")];
+const CONSOLE = files("console/**/*.{ts,tsx}");
+const CODE = [
+  ...[...SOURCES, ...CONSOLE],
+  ...[...files("test/**/*.ts"), ...files("bench/**/*.ts"), ...files("scripts/**/*.ts")],
+];
 
 /** A folder, and what it may import besides itself: the arrows between folders all point one way. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -70,9 +74,12 @@ describe("imports", () => {
     expect(missing).toEqual([]);
   });
 
-  test("no circle of files", () => {
+  test.each([
+    ["the service", SOURCES],
+    ["the console", CONSOLE],
+  ])("no circle of files of %s", (_, paths) => {
     const edges = new Map(
-      SOURCES.map((path) => [path, importsOf(path).filter((target) => SOURCES.includes(target))]),
+      paths.map((path) => [path, importsOf(path).filter((target) => paths.includes(target))]),
     );
     const done = new Set<string>();
     const circles: string[] = [];
@@ -82,7 +89,7 @@ describe("imports", () => {
       for (const target of edges.get(path) ?? []) visit(target, [...trail, path]);
       done.add(path);
     };
-    for (const path of SOURCES) visit(path, []);
+    for (const path of paths) visit(path, []);
     expect(circles).toEqual([]);
   });
 
@@ -99,6 +106,64 @@ describe("imports", () => {
     const used = new Set(SOURCES.flatMap(importsOf));
     const reached = used.union(doors).union(standIns);
     expect(SOURCES.filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+/** A folder of the console, and what its files may import from the others. Files beside the folders put them together. */
+const CONSOLE_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
+  const shared = ["api", "i18n", "charts", "components"];
+  return {
+    api: [],
+    i18n: ["api"],
+    charts: ["api", "i18n"],
+    components: ["api", "i18n", "charts"],
+    // The account that is signed in, which the frame asks for once.
+    pages: [...shared, "frame/status.ts"],
+    frame: [...shared, "pages"],
+  };
+})();
+
+/** What the console may take from the service, as types: what the API answers, and the codes of its errors. */
+const CONSOLE_TYPES = /^src\/http\/(.+\/)?([\w-]+-)?schemas\.ts$|^src\/base\/error-codes\.ts$/;
+
+describe("the console", () => {
+  /** The folder below console/ of a file; null for a file beside the folders. */
+  const folderOf = (path: string): string | null => {
+    const [, folder, file] = path.split("/");
+    return file === undefined ? null : folder!;
+  };
+
+  test.each(CONSOLE.filter((path) => folderOf(path) !== null))(
+    "%s imports only what its folder may",
+    (path) => {
+      const folder = folderOf(path)!;
+      const allowed = [folder, ...CONSOLE_IMPORTS[folder]!].map((one) => `console/${one}`);
+      const strange = importsOf(path)
+        .filter((target) => target.startsWith("console/"))
+        .filter((target) => !allowed.some((one) => target === one || target.startsWith(`${one}/`)));
+      expect(strange).toEqual([]);
+    },
+  );
+
+  // It stands on the public HTTP API alone, and what it took from the service would be sent to every browser.
+  test("takes from the service nothing but types of its API", () => {
+    const strange = CONSOLE.flatMap((path) => {
+      const types = [...read(path).matchAll(/import type [^;"]*from "(\.[^"]+)"/g)].map(([, target]) =>
+        relative(ROOT, resolve(ROOT, dirname(path), target!)),
+      );
+      return importsOf(path)
+        .filter((target) => !target.startsWith("console/"))
+        .filter((target) => !types.includes(target) || !CONSOLE_TYPES.test(target))
+        .map((target) => `${path} -> ${target}`);
+    });
+    expect(strange).toEqual([]);
+  });
+
+  test("is imported by nothing of the service", () => {
+    const importing = SOURCES.filter((path) =>
+      importsOf(path).some((target) => target.startsWith("console/")),
+    );
+    expect(importing).toEqual([]);
   });
 });
 
@@ -183,16 +248,19 @@ describe("the children of a folder import one way", () => {
   });
 });
 
-test("an exported name is declared in one file", () => {
+test.each([
+  ["the service", SOURCES],
+  ["the console", CONSOLE],
+])("an exported name of %s is declared in one file", (_, paths) => {
   const places = new Map<string, string[]>();
-  for (const path of SOURCES) {
+  for (const path of paths) {
     const declared =
       /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum) (\w+)/gm;
     for (const [, name] of read(path).matchAll(declared)) {
       places.set(name!, [...(places.get(name!) ?? []), path]);
     }
   }
-  expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+  expect([...places].filter(([, found]) => found.length > 1)).toEqual([]);
 });
 
 test("every exported value is used by another file", () => {
@@ -256,7 +324,7 @@ describe("functions", () => {
   const undocumented: string[] = [];
 
   beforeAll(() =>
-    visitSyntaxTrees(ROOT, SOURCES, ({ path, text, tree }) => {
+    visitSyntaxTrees(ROOT, [...SOURCES, ...CONSOLE], ({ path, text, tree }) => {
       const visit = (node: Node): void => {
         const lines = text.slice(skipTrivia(text, node.pos), node.end).split("\n").length;
         if (FUNCTIONS.has(node.kind) && lines > FUNCTION_LINES_MAX)
@@ -307,7 +375,7 @@ const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string
     use: "settings are read in src/settings/settings.ts",
   },
   {
-    where: /^(actors|src)\//,
+    where: /^(actors|console|src)\//,
     what: /catch\s*(\([^)]*\))?\s*\{\s*\}/,
     use: "a caught error is handled, or not caught",
   },
@@ -318,15 +386,20 @@ const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string
     use: "tell through the injected Log",
   },
   {
-    where: /^(actors|src)\//,
+    where: /^(actors|console|src)\//,
     what: /\b(MOST_[A-Z_]+|[A-Z_]+_(MOST|LEAST)(_[A-Z]+)?)\b/,
     use: "a bound is NOUN_UNIT_MAX, or NOUN_UNIT_MIN",
   },
   {
-    where: /^(actors|src|test|bench)\//,
+    where: /^(actors|console|src|test|bench)\//,
     except: /^test\/tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX)\b|@ts-ignore|@ts-nocheck|\bas any\b/,
     use: "do it, or say it in an issue",
+  },
+  {
+    where: /^console\//,
+    what: /dangerouslySetInnerHTML|\binnerHTML\b|\bouterHTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(/,
+    use: "what accounts and models write is shown as text, never as HTML",
   },
   {
     where: /^test\//,
@@ -483,7 +556,7 @@ const SMALL_FILES: readonly string[] = [
 
 describe("files", () => {
   test("a comment is a sentence with a subject", () => {
-    const found = SOURCES.flatMap((path) =>
+    const found = [...SOURCES, ...CONSOLE].flatMap((path) =>
       read(path)
         .split("\n")
         .filter((line) => /(\/\/|\/?\*\*?) +(Of |Null: |Absent: |Whoever |Nobody )/.test(line))
@@ -499,7 +572,7 @@ describe("files", () => {
       ...files("**/*.{md,json,sh}").filter((path) => !path.startsWith("node_modules/")),
     ];
     const isKnown = (name: string) => known.some((path) => `/${path}`.endsWith(`/${name}`));
-    const missing = SOURCES.flatMap((path) =>
+    const missing = [...SOURCES, ...CONSOLE].flatMap((path) =>
       read(path)
         .split("\n")
         .filter((line) => /^\s*(\/\/|\/?\*)/.test(line))
@@ -526,7 +599,7 @@ describe("files", () => {
   });
 
   test("no source file has more than 400 lines, and nine of ten have fewer than 260", () => {
-    const sizes = SOURCES.map((path) => ({ path, lines: read(path).split("\n").length }));
+    const sizes = [...SOURCES, ...CONSOLE].map((path) => ({ path, lines: read(path).split("\n").length }));
     expect(sizes.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path} ${lines}`)).toEqual([]);
     expect(sizes.filter(({ lines }) => lines > 260).length).toBeLessThanOrEqual(sizes.length / 10);
   });
@@ -543,7 +616,7 @@ describe("files", () => {
 });
 
 describe("documents", () => {
-  const documents = [...files("*.md"), ...files("{docs,src,test,data,bench,actors}/**/*.md")];
+  const documents = [...files("*.md"), ...files("{docs,src,test,data,bench,actors,console}/**/*.md")];
 
   test.each(documents)("every link of %s leads somewhere", (path) => {
     const links = [...read(path).matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]

@@ -17,9 +17,15 @@ export type SignedOutReason = "none" | "signed_out" | "idle" | "rejected";
 
 /** A person who is signed in, or not. */
 export type Session =
-  | { readonly key: string; readonly remembered: boolean }
+  | {
+      readonly key: string;
+      readonly remembered: boolean;
+      /** Grows with each sign-in; a key that replaces another continues the session. */
+      readonly number: number;
+    }
   | { readonly key: null; readonly reason: SignedOutReason };
 
+let signIns = 0;
 const listeners = new Set<() => void>();
 let session: Session = readSession();
 
@@ -28,7 +34,7 @@ function readSession(): Session {
     const key = storage.getItem(KEY_NAME);
     if (key === null) continue;
     const idleMs = Date.now() - Number(storage.getItem(ACTIVE_NAME) ?? Date.now());
-    if (idleMs < IDLE_MS_MAX) return { key, remembered: storage === localStorage };
+    if (idleMs < IDLE_MS_MAX) return { key, remembered: storage === localStorage, number: 0 };
     forgetStored();
     return { key: null, reason: "idle" };
   }
@@ -49,23 +55,44 @@ function change(next: Session): void {
 
 /** Keeps a key that the service has accepted; `remember` keeps it beyond the end of this tab. */
 export function signIn(key: string, remember: boolean): void {
+  keep(key, remember);
+  change({ key, remembered: remember, number: ++signIns });
+}
+
+function keep(key: string, remember: boolean): void {
   forgetStored();
   const storage = remember ? localStorage : sessionStorage;
   storage.setItem(KEY_NAME, key);
   storage.setItem(ACTIVE_NAME, String(Date.now()));
-  change({ key, remembered: remember });
 }
 
 /** Forgets the key everywhere in this browser. */
 export function signOut(reason: SignedOutReason): void {
-  if (session.key === null) return;
+  if (session.key === null || (reason === "rejected" && isReplacing)) return;
   forgetStored();
   change({ key: null, reason });
 }
 
 /** Puts a new key of the same account in the place of the one that it replaces. */
 export function replaceKey(key: string): void {
-  if (session.key !== null) signIn(key, session.remembered);
+  if (session.key === null) return;
+  keep(key, session.remembered);
+  change({ ...session, key });
+}
+
+let isReplacing = false;
+
+/**
+ * Runs a rotation of the key that is signed in, which calls `replaceKey`. A poll that the service refuses meanwhile, because the
+ * former key is dead and the new one still on its way here, does not sign out: the answer with the new key would be lost.
+ */
+export async function whileReplacing<T>(rotation: () => Promise<T>): Promise<T> {
+  isReplacing = true;
+  try {
+    return await rotation();
+  } finally {
+    isReplacing = false;
+  }
 }
 
 /** Returns the key for a request, or null when nobody is signed in. */

@@ -11,7 +11,7 @@ export function Amount(props: {
   readonly value: Nanos | null | undefined;
   readonly to?: string;
   /** Larger, for the headline figures of a page. */
-  readonly size?: "sm" | "xl";
+  readonly size?: "sm" | "lg";
   /** Marks what is below 0, and what came in. */
   readonly isSigned?: boolean;
 }) {
@@ -30,9 +30,10 @@ export function Amount(props: {
     <Text
       span
       size={size}
-      fw={size === "xl" ? 600 : 400}
+      fw={size === "lg" ? 600 : 400}
       className="figure"
       title={`${fullUsd(value)} USD`}
+      data-pad={missingZeros(value)}
       {...colorOf(value, isSigned)}
     >
       {sign}
@@ -46,6 +47,9 @@ export function Amount(props: {
     </Anchor>
   );
 }
+
+/** What the amount lacks to nine decimals. In columns it takes up its place unseen, so that decimal points stand in line. */
+const missingZeros = (value: Nanos): string => "0".repeat(fullUsd(value).length - usdText(value).length);
 
 const colorOf = (value: Nanos, isSigned: boolean): { readonly c?: string } =>
   isSigned && value > 0n

@@ -23,7 +23,7 @@ export function Stat(props: {
       <Text size="xs" c="dimmed">
         {props.label}
       </Text>
-      <Text component="div" size="xl" fw={600} className="figure">
+      <Text component="div" size="lg" fw={600} lh={1.4} className="figure">
         {props.children}
       </Text>
       {props.detail !== undefined && (

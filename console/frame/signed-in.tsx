@@ -10,6 +10,7 @@ import { NotFound } from "../pages/not-found.tsx";
 import { PAGES } from "../pages/page-table.tsx";
 import { PageFrame } from "./page-frame.tsx";
 import { StatusContext } from "./status.ts";
+import { UndoLauncher } from "./undo-launcher.tsx";
 
 /** The pages of the account that is signed in. */
 export default function SignedIn() {
@@ -39,6 +40,7 @@ function Pages({ status }: { readonly status: Status }) {
             </Switch>
           </Suspense>
         </PageBoundary>
+        <UndoLauncher />
       </PageFrame>
     </StatusContext.Provider>
   );

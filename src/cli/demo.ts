@@ -9,6 +9,7 @@ import { startProvider } from "../../test/provider/provider.ts";
 import { createLog } from "../node/logging.ts";
 import { startService } from "../node/service.ts";
 import { readSettings } from "../settings/settings.ts";
+import { consoleUpdate } from "./console-build.ts";
 import {
   CHAT_MODEL,
   CREDIT,
@@ -43,7 +44,10 @@ export async function demo(once: boolean): Promise<void> {
     process.stderr.isTTY,
   );
   const provider = startProvider();
-  const service = await startService(settings, createLog(settings));
+  const log = createLog(settings);
+  const consoleSource = consoleUpdate(log);
+  const service = await startService(settings, log, undefined, consoleSource);
+  consoleSource.start();
   const { url } = service;
   const leave = async (code: number) => {
     await service.stop();

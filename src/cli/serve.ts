@@ -7,11 +7,13 @@ import { type Service, startService } from "../node/service.ts";
 import { StartCancelledError } from "../node/startup-retry.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
+import { consoleUpdate } from "./console-build.ts";
 
 /** Starts the service, prints its addresses, and installs the signal handlers that end the process. */
 export async function serve(settings: Settings): Promise<void> {
   const log = createLog(settings);
   const start = new AbortController();
+  const consoleSource = consoleUpdate(log);
   let service: Service | null = null;
   const stop = async (signal: string) => {
     if (start.signal.aborted) process.exit(1);
@@ -23,12 +25,14 @@ export async function serve(settings: Settings): Promise<void> {
   process.on("SIGINT", () => void stop("SIGINT"));
 
   try {
-    service = await startService(settings, log, start.signal);
+    service = await startService(settings, log, start.signal, consoleSource);
   } catch (error) {
     if (error instanceof StartCancelledError) process.exit(0);
     throw error;
   }
   if (start.signal.aborted) await end(service, log);
+  // Not before, since it would take time from the start.
+  consoleSource.start();
   for (const line of startupLines(settings, service)) console.log(line);
 }
 

@@ -9,6 +9,7 @@ import { type AttentionParts, attention } from "./attention/attention.ts";
 import { type BillsParts, bills } from "./bills/bills.ts";
 import type { ConfigurationParts } from "./configuration/config-changes.ts";
 import { configuration } from "./configuration/configuration.ts";
+import { type ConsoleParts, consolePages } from "./console/pages.ts";
 import { type CredentialsParts, credentials } from "./credentials/credentials.ts";
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import { type LiveParts, live } from "./dashboard/live.ts";
@@ -39,7 +40,8 @@ interface EndpointParts
     AttentionParts,
     BillsParts,
     GatewayFamilyParts,
-    OperationsParts {}
+    OperationsParts,
+    ConsoleParts {}
 
 /** What Bun's server calls. */
 export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
@@ -94,6 +96,7 @@ function endpointsOf(parts: EndpointParts): AnyElysia {
     .use(attention(parts) as AnyElysia)
     .use(bills(parts) as AnyElysia)
     .use(configuration(parts) as AnyElysia)
+    .use(consolePages(parts) as AnyElysia)
     .use(credentials(parts) as AnyElysia)
     .use(dashboard(parts) as AnyElysia)
     .use(requestLists(parts) as AnyElysia)

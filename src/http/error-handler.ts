@@ -72,7 +72,8 @@ function notFound(
 ): Response {
   const path = new URL(request.url).pathname;
   const respond = errorAt(path);
-  const allowed = routes.filter((route) => matchesPath(route.path, path)).map((route) => route.method);
+  const matching = routes.filter((route) => matchesPath(route.path, path));
+  const allowed = [...new Set(matching.map((route) => route.method))];
   if (allowed.length === 0) {
     const message = `There is nothing at ${path.slice(0, 200)}.`;
     return respond(httpError({ code: "not_found", message }), headers);

@@ -39,6 +39,7 @@ export interface ApplicationParts extends Core {
   /** Returns why this node should get no requests; null when it should. */
   readonly localReason: () => string | null;
   readonly money: MoneyReport;
+  readonly consoleFiles: AppParts["consoleFiles"];
 }
 
 /** Milliseconds that one address of a mail server may take for a test mail. */
@@ -53,7 +54,14 @@ export function applicationParts(given: ApplicationParts): AppParts {
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
-    ...{ configs, failedRequests, requestHistory, largeBodies, money: given.money },
+    ...{
+      configs,
+      failedRequests,
+      requestHistory,
+      largeBodies,
+      money: given.money,
+      consoleFiles: given.consoleFiles,
+    },
     ...{
       maxBodyBytes,
       trustProxy,

@@ -26,6 +26,7 @@ import { createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
+import { BUILT_CONSOLE, type ConsoleSource, openConsole } from "./console-files.ts";
 import { applicationParts } from "./create-application.ts";
 import { createNodeGateway, type NodeGateway } from "./create-gateway.ts";
 import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
@@ -59,9 +60,15 @@ const NEVER = new AbortController().signal;
 
 /**
  * Starts a node; it serves when the promise resolves. `signal` cancels a start that still waits for
- * something: it then throws StartCancelledError. Throws BadSetting when the node cannot start.
+ * something: it then throws StartCancelledError. `consoleSource`: what it serves below /console, read when it is asked
+ * for. Throws BadSetting when the node cannot start.
  */
-export async function startService(settings: Settings, log: Log, signal = NEVER): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  log: Log,
+  signal = NEVER,
+  consoleSource: ConsoleSource = BUILT_CONSOLE,
+): Promise<Service> {
   const machine: Clock = realClock(() => settings.clockOffsetMs);
   const offset = new ClockOffset(() => settings.clockOffsetMs);
   const clock = movedClock(machine, () => offset.movedMs());
@@ -114,10 +121,7 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
   figures.register("watermarkAgeMs", age.ms);
   figures.register("tableVersion", infrastructure.tableVersion);
   const money = createMoneyReport({
-    system,
-    store,
-    clock,
-    log,
+    ...{ system, store, clock, log },
     heldHere: settlement.heldCosts.bind(settlement),
   });
   const localReason = createReadinessCheck({
@@ -126,13 +130,11 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     health,
     leaving: front.isLeaving,
   });
-  const movableClock = movable && {
-    totalMs: () => offset.totalMs(),
-    moveTo: (totalMs: number) => offset.moveTo(totalMs, movable),
-  };
   const parts = applicationParts({
-    ...{ ...core, gateway, placement, localReason, movableClock, money },
+    ...{ ...core, gateway, placement, localReason, money },
+    movableClock: movable && movableClock(offset, movable),
     addresses: front.addresses,
+    consoleFiles: openConsole(consoleSource, machine),
   });
   const everything = createApp(parts, "all");
   const service = settings.adminPort === null ? everything : createApp(parts, "public");
@@ -160,6 +162,12 @@ export async function startService(settings: Settings, log: Log, signal = NEVER)
     },
   };
 }
+
+/** The clock of tests, as its endpoint moves it. */
+const movableClock = (offset: ClockOffset, stores: Parameters<ClockOffset["moveTo"]>[1]) => ({
+  totalMs: () => offset.totalMs(),
+  moveTo: (totalMs: number) => offset.moveTo(totalMs, stores),
+});
 
 /** Registers the figures that parts of the gateway know. */
 function registerGatewayFigures(

@@ -4,9 +4,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LogLevel } from "../../src/base/log.ts";
+import type { Log, LogLevel } from "../../src/base/log.ts";
+import type { ConsoleSource } from "../../src/node/console-files.ts";
 import { type Service, startService } from "../../src/node/service.ts";
 import { readSettings, type Settings } from "../../src/settings/settings.ts";
+import { sampleConsole } from "../http/console/sample-console.ts";
 import { type Provider, type ProviderOptions, startProvider } from "../provider/provider.ts";
 import { record } from "./recorded.ts";
 
@@ -93,6 +95,10 @@ export interface Sending {
 export interface BenchOptions {
   readonly settings?: Record<string, string>;
   readonly provider?: ProviderOptions;
+  /** Business time at the start, wall ms; the machine's time without it. It may be earlier, too. */
+  readonly startAt?: number;
+  /** What is served as the console; a sample of a few bytes, unless a browser is to open it. */
+  readonly console?: ConsoleSource;
 }
 
 let made = 0;
@@ -118,10 +124,13 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
     },
     false,
   );
+  if (options.startAt !== undefined) settings.clockOffsetMs = options.startAt - Date.now();
   const provider = startProvider(options.provider);
-  const service = await startService(settings, (level, event, fields = {}) => {
+  const note: Log = (level, event, fields = {}) => {
     log.push({ level, event, fields });
-  });
+  };
+  const consoleSource = options.console ?? sampleConsole(join(directory, "console"));
+  const service = await startService(settings, note, undefined, consoleSource);
   const calls = callsTo(() => service.url);
   const rootKey = service.rootKey!;
   return {

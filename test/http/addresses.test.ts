@@ -25,7 +25,7 @@ const line = (first: string) => raw(bench.url, requestText(first, [`Authorizatio
 
 describe("an unknown path is 404 not_found", () => {
   test.each([
-    ..."/ // /* /v1 /v1/ /v1/unknown /v1/chat /v1/chat/completions/extra".split(" "),
+    ..."// /* /v1 /v1/ /v1/unknown /v1/chat /v1/chat/completions/extra".split(" "),
     ..."/v1/models/../../x-keys/1/2 /v1/models/../quote/x /v1/messages/ /v1/messages/unknown".split(" "),
     ..."/v1/messages/count_tokens/x /V1/CHAT/COMPLETIONS /X-USERS /x-users/1/2 /dashboard".split(" "),
     ..."/dashboard/statuses /dashboard/ledger;x=1 /__proto__ /constructor /toString".split(" "),
@@ -41,10 +41,15 @@ test("an empty part of a path names nobody: it is 404, not a 405 that allows wha
   properError(await line("PUT /x-users/"), 404);
 });
 
+test.each(["/", "/x-users/..", "/x-users/%2e%2e"])("GET %s leads to the console", async (path) => {
+  const answer = await line(`GET ${path}`);
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console"]);
+});
+
 describe("a path that cannot be read is an error like any other", () => {
   test.each([
-    ..."/% /%zz /x-users/% /x-users/%E0%A4%A /x-users/%00 /x-users/%ff%fe /x-users/..".split(" "),
-    ..."/x-users/%2e%2e /x-users/%2f /x-users/__proto__ /x-users/constructor /x-users/1e3".split(" "),
+    ..."/% /%zz /x-users/% /x-users/%E0%A4%A /x-users/%00 /x-users/%ff%fe".split(" "),
+    ..."/x-users/%2f /x-users/__proto__ /x-users/constructor /x-users/1e3".split(" "),
     ..."/x-users/-1 /x-users/0 /x-users/99999999999999999999 /x-users/a@ /x-users/@".split(" "),
     ..."/x-users/'%20OR%201=1-- /x-users/%E2%80%AEname".split(" "),
     `/x-users/${"9".repeat(4_000)}`,

@@ -110,7 +110,7 @@ const patternOf = (path: string): RegExp =>
   new RegExp(
     `^${path
       .replaceAll(".", "\\.")
-      .replace(/\{model\}$/, ".+")
+      .replace(/\{(model|page)\}$/, ".+")
       .replaceAll(/\{\w+\}/g, "[^/]+")}$`,
   );
 

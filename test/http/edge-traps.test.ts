@@ -19,6 +19,7 @@ import { properError } from "./proper.ts";
 test("every route says who may call it, but those that anybody may", () => {
   const open = routesOf({} as AppParts).filter(({ hooks }) => (hooks.detail?.security ?? []).length === 0);
   expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+    ...["GET /", "GET /console", "GET /console/*", "GET /console/files/:file"],
     ...["GET /healthz", "GET /openapi.json", "GET /readyz", "GET /swagger", "GET /swagger/:file"],
   ]);
 });

@@ -3,6 +3,7 @@
 
 import { type AppParts, routesOf } from "../../src/http/app.ts";
 import { asking, type Bench, fresh, MODEL, type Owner } from "../e2e/harness.ts";
+import { SAMPLE_MANIFEST } from "./console/sample-console.ts";
 
 /** What a field takes. Anything of another kind must be refused. */
 export type Kind =
@@ -408,6 +409,10 @@ export const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   "GET /readyz": { path: "/readyz", as: null },
   "GET /metrics": { path: "/metrics", as: "root" },
   "GET /openapi.json": { path: "/openapi.json", as: null },
+  "GET /": { path: "/", as: null },
+  "GET /console": { path: "/console", as: null },
+  "GET /console/*": { path: "/console/usage", as: null },
+  "GET /console/files/:file": { path: `/console/files/${SAMPLE_MANIFEST.script}`, as: null },
   "GET /swagger": { path: "/swagger", as: null },
   "GET /swagger/:file": { path: "/swagger/start.js", as: null },
 };

@@ -39,11 +39,11 @@ export function Headlines({ live }: { readonly live: Live }) {
   const days = bill.data?.daily_costs ?? [];
   const costOf = (date: string): Nanos =>
     days.find((day) => day.date === date)?.total_credit_used ?? NO_NANOS;
-  const recent = days
+  const spent = days
     .filter(({ date }) => date > dayBefore(now, PACE_DAYS))
-    .map((day) => day.total_credit_used);
-  const forecast =
-    bill.data && forecastOf(live.balance.total, recent.reduce(addNanos, NO_NANOS), PACE_DAYS, now);
+    .map((day) => day.total_credit_used)
+    .reduce(addNanos, NO_NANOS);
+  const forecast = bill.data && forecastOf(live.balance.total, spent, PACE_DAYS, now);
   const isKnown = bill.data !== undefined;
   return (
     <Stats>
@@ -55,7 +55,7 @@ export function Headlines({ live }: { readonly live: Live }) {
             : words.threshold(usdText(status.user_api_balance))
         }
       >
-        <Amount value={live.balance.total} size="xl" to={`${view.base}/ledger`} />
+        <Amount value={live.balance.total} size="lg" to={`${view.base}/ledger`} />
       </Stat>
       <Stat
         label={words.today}
@@ -63,7 +63,7 @@ export function Headlines({ live }: { readonly live: Live }) {
       >
         <Amount
           value={live.usage.today.cost}
-          size="xl"
+          size="lg"
           to={`${view.base}/ledger?from=${today}&type=charge`}
         />
       </Stat>
@@ -71,7 +71,7 @@ export function Headlines({ live }: { readonly live: Live }) {
         label={words.month}
         detail={<Change now={bill.data?.total_credit_used} before={before.data?.total_credit_used} />}
       >
-        <Amount value={bill.data?.total_credit_used} size="xl" to={`${view.base}/usage?days=30`} />
+        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage?days=30`} />
       </Stat>
       <Stat
         label={words.requests}
@@ -79,11 +79,14 @@ export function Headlines({ live }: { readonly live: Live }) {
       >
         {isKnown ? countText(bill.data.total_requests) : noData}
       </Stat>
-      <Stat label={words.lasts} detail={forecast ? words.lastsDays(countText(forecast.days)) : words.noPace}>
-        {forecast ? forecast.date : words.noDate}
+      <Stat
+        label={words.lasts}
+        detail={forecast ? words.lastsDays(countText(forecast.days)) : spent > 0n ? undefined : words.noPace}
+      >
+        {forecast ? forecast.date : spent > 0n ? words.beyond : words.noDate}
       </Stat>
-      <Stat label={words.expiring} detail={words.in30(usdText(expiringWithin(live, 30, now)))}>
-        <Amount value={expiringWithin(live, 7, now)} size="xl" to={`${view.base}/ledger`} /> {words.in7}
+      <Stat label={words.in7} detail={words.in30(usdText(expiringWithin(live, 30, now)))}>
+        <Amount value={expiringWithin(live, 7, now)} size="lg" to={`${view.base}/ledger`} />
       </Stat>
     </Stats>
   );

@@ -2,7 +2,7 @@
 // configuration to its actor.
 
 import type { Static } from "@sinclair/typebox";
-import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
+import { type AccountId, type ProviderKeyId, ROOT } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
 import type { ProviderKey } from "../../../actors/key-pool/key-pool.ts";
 import {
@@ -38,6 +38,8 @@ export async function routingOf(
     DisabledKeys: keys.filter((key) => !key.status).map((key) => outOfUse(key, health.get(key.id)?.health)),
     UserMinBalance: toUsd(config.userMinBalance),
     UserApiBalance: toUsd(config.userApiBalance),
+    // The operation log of the whole service is switched by Root alone.
+    ...(id === ROOT ? { LogEnable: config.logEnable } : {}),
   };
 }
 

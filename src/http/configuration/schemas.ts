@@ -265,6 +265,9 @@ export const ConfSchema = answerOf(
       DisabledKeys: Type.Array(object(outOfUse)),
       UserMinBalance: usd,
       UserApiBalance: usd,
+      LogEnable: maybe(
+        Type.Boolean({ description: "whether the operation log is written; Root sees it alone" }),
+      ),
     }),
   ),
 );

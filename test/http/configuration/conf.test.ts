@@ -165,6 +165,15 @@ test("After an update, failover strategies are refreshed: the next request goes 
   expect(await served(team, "stranded")).toBe("stranded");
 });
 
+test("GET shows Root, and nobody else, whether the operation log is written", async () => {
+  const shown = async (key: string) => (await call("GET", "/x-conf", undefined, key)).body.LogEnable;
+  expect([await shown(bench.rootKey), await shown(owner.key)]).toEqual([true, undefined]);
+  await applied({ LogEnable: false }, bench.rootKey);
+  expect(await shown(bench.rootKey)).toBe(false);
+  await applied({ LogEnable: true }, bench.rootKey);
+  expect(await shown(bench.rootKey)).toBe(true);
+});
+
 describe("a refused request changes nothing:", () => {
   const good = {
     ...{ LoadKeys: true, SaveCache: true, Resources: "/v1/models", ModelMapper: "good=model" },

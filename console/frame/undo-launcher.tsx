@@ -1,0 +1,22 @@
+// The place of the notice after a change of the configuration. It is in the frame, so that the notice stays when its page is left;
+// the notice itself is loaded with the first change.
+
+import { lazy, Suspense, useRef } from "react";
+import { loadChunk } from "../api/load-chunk.ts";
+import { useOfferedUndo } from "../api/undo.ts";
+
+const UndoNotice = lazy(loadChunk(() => import("../components/undo-notice.tsx")));
+
+/** Shows the offer to undo the last change, while there is one. */
+export function UndoLauncher() {
+  const undo = useOfferedUndo();
+  // What was notified goes on when the offer is over.
+  const wasOffered = useRef(false);
+  wasOffered.current ||= undo !== null;
+  if (!wasOffered.current) return null;
+  return (
+    <Suspense>
+      <UndoNotice undo={undo} />
+    </Suspense>
+  );
+}

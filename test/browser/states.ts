@@ -1,0 +1,155 @@
+// States that tests bring a page into: an answer that does not come, or comes after the work was done; no network; a key that ends
+// while the page is open; a file of an older version; a hundred thousand accounts. Each is about one tab, and nobody else sees it.
+
+import type { Page, Request, Route } from "playwright-core";
+import type { Json } from "../e2e/harness.ts";
+import type { Visitor } from "./visit.ts";
+import type { Role, World } from "./world.ts";
+
+/** Calls of the page to the API. `path`: without query, or a pattern of it. */
+export interface Calls {
+  readonly method?: string;
+  readonly path: string | RegExp;
+  /** So many of them; 1 without it. */
+  readonly times?: number;
+}
+
+const isMeant = ({ method, path }: Calls, request: Request): boolean => {
+  const { pathname } = new URL(request.url());
+  if (method !== undefined && request.method() !== method) return false;
+  return typeof path === "string" ? pathname === path : path.test(pathname);
+};
+
+/** The calls that were met, in their order, with the body and the Idempotency-Key that the page sent. */
+export interface Met {
+  readonly calls: readonly { readonly body: string | null; readonly idempotencyKey: string | null }[];
+}
+
+/** Handles the next calls that are meant instead of the service; all others pass. */
+async function meet(page: Page, calls: Calls, handle: (route: Route) => Promise<void>): Promise<Met> {
+  const met: { body: string | null; idempotencyKey: string | null }[] = [];
+  await page.route("**/*", async (route, request) => {
+    if (met.length >= (calls.times ?? 1) || !isMeant(calls, request)) return route.fallback();
+    met.push({
+      body: request.postData(),
+      idempotencyKey: (await request.headerValue("idempotency-key")) ?? null,
+    });
+    await handle(route);
+  });
+  return { calls: met };
+}
+
+const UNAVAILABLE = {
+  error: {
+    message: "The service cannot answer now. Try again in a few seconds.",
+    type: "server_error",
+    code: "service_unavailable",
+  },
+};
+
+/** What a page is told when a call is answered with an error. */
+interface ErrorAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** The next calls get an error and do nothing: 503 `service_unavailable`, or what `answer` says. */
+export const failNext = (
+  page: Page,
+  calls: Calls,
+  { status, body }: ErrorAnswer = { status: 503, body: UNAVAILABLE },
+): Promise<Met> =>
+  meet(page, calls, (route) =>
+    route.fulfill({ status, json: body, headers: { "x-request-id": "00000000000000000000000000" } }),
+  );
+
+/** The next calls are done by the service, and the page gets 503 all the same: whoever repeats must not do them twice. */
+export const failAfterDoing = (page: Page, calls: Calls): Promise<Met> =>
+  meet(page, calls, async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 503, json: UNAVAILABLE });
+  });
+
+/** The next calls find no network. */
+export const dropNext = (page: Page, calls: Calls): Promise<Met> =>
+  meet(page, calls, (route) => route.abort("internetdisconnected"));
+
+/** The next file of the console that is asked for is gone, as after a newer version was installed. */
+export const loseNextFile = (page: Page, path = /^\/console\/files\/.*\.js$/): Promise<Met> =>
+  meet(page, { path }, (route) => route.fulfill({ status: 404, body: "" }));
+
+/** Takes the network away from the tab; `back()` gives it again. */
+export async function goOffline({ context }: Visitor): Promise<{ back(): Promise<void> }> {
+  await context.setOffline(true);
+  return { back: () => context.setOffline(false) };
+}
+
+/** A key of a role's account that a test can end while a page uses it. It has every scope that the account has. */
+export interface EndingKey {
+  readonly secret: string;
+  /** From then on it is `invalid_api_key`. */
+  end(): Promise<void>;
+}
+
+let keysMade = 0;
+
+/** Makes a named key for the account of a role. */
+export async function makeEndingKey({ call, account }: World, role: Role): Promise<EndingKey> {
+  const { key } = account(role);
+  const Scopes = ["invoke", "read", "manage", ...(role === "owner" || role === "root" ? ["admin"] : [])];
+  const made = await call(key, "POST", "/dashboard/keys", { Name: `ending-${++keysMade}`, Scopes });
+  if (made.status !== 200) throw new Error(made.text);
+  return {
+    secret: made.body.secret,
+    async end() {
+      const { status, text } = await call(key, "DELETE", `/dashboard/keys/${made.body.key.id}`);
+      if (status !== 200) throw new Error(text);
+    },
+  };
+}
+
+/**
+ * Answers lists of subaccounts (`GET /x-users`) as if the role had `count` of them. Rows look like `like`, with figures of their
+ * own; pages, `sort`, `order`, and the filters `name` and `id` work as they do in the service.
+ */
+export async function pretendAccounts(page: Page, like: Json, count: number): Promise<void> {
+  const all = Array.from({ length: count }, (_, nth) => ({
+    ...like,
+    ...{ ID: 1_000_000 + nth, Name: `account-${nth}`, Email: `account-${nth}@arborgate.example`, Alias: "" },
+    ...{
+      Balance: (nth * 7_919) % 100_000,
+      children: nth % 50 === 0 ? 50 : 0,
+      month_cost: (nth * 31) % 9_000,
+    },
+  }));
+  const fieldOf: Readonly<Record<string, string>> = {
+    ...{ id: "ID", name: "Name", balance: "Balance", month_cost: "month_cost" },
+  };
+  await page.route(
+    (url) => url.pathname === "/x-users",
+    async (route, request) => {
+      if (request.method() !== "GET") return route.fallback();
+      const { name, id, sort = "id", order, page: nth = "1", size = "100" } = queryOf(request);
+      const field = fieldOf[sort]!;
+      const found = all
+        .filter((row) => (name ? row.Name.includes(name) : true) && (id ? String(row.ID) === id : true))
+        .sort((one, other) =>
+          one[field] < other[field] ? -1 : one[field] > other[field] ? 1 : one.ID - other.ID,
+        );
+      if (order === "desc") found.reverse();
+      const from = (Number(nth) - 1) * Number(size);
+      await route.fulfill({
+        json: found.slice(from, from + Number(size)),
+        headers: {
+          "x-total-count": String(found.length),
+          "x-page": nth,
+          "x-per-page": size,
+          "x-total-pages": String(Math.ceil(found.length / Number(size))),
+        },
+      });
+    },
+  );
+}
+
+const queryOf = (request: Request): Record<string, string | undefined> =>
+  Object.fromEntries(new URL(request.url()).searchParams);
