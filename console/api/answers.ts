@@ -1,6 +1,11 @@
 // The answers of the endpoints that the console asks, by path. Their types come from the schemas of the HTTP layer alone.
 
-import type { AccountListSchema } from "../../src/http/accounts/schemas.ts";
+import type {
+  AccountListSchema,
+  AddedAccountSchema,
+  DeletedAccountSchema,
+  UpdatedAccountSchema,
+} from "../../src/http/accounts/schemas.ts";
 import type { ApiKeysSchema } from "../../src/http/api-keys/schemas.ts";
 import type { AttentionSchema } from "../../src/http/attention/schemas.ts";
 import type { BillSchema, DescendantBillSchema } from "../../src/http/bills/schemas.ts";
@@ -59,6 +64,13 @@ export interface Answers {
   "/x-prices": AnswerOf<typeof PricesSchema>;
   "/x-money": AnswerOf<typeof MoneySchema>;
   "/x-cluster": AnswerOf<typeof ClusterSchema>;
+}
+
+/** What writes of accounts answer: `POST /x-users`, `PUT` and `DELETE /x-users/{id}`. */
+export interface AccountWrites {
+  added: AnswerOf<typeof AddedAccountSchema>;
+  updated: AnswerOf<typeof UpdatedAccountSchema>;
+  deleted: AnswerOf<typeof DeletedAccountSchema>;
 }
 
 /** A path of `Answers`. */

@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, type SpotlightActionData, spotlight } from "@mantine/spotlight";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
+import { filterOf } from "../api/account-filter.ts";
 import { useGet } from "../api/queries.ts";
 import { isAllowed } from "../api/role.ts";
 import { useWords } from "../i18n/language.ts";
@@ -60,15 +61,9 @@ function useFoundAccounts(text: string) {
   const [settled] = useDebouncedValue(text, TYPING_MS);
   const enabled = settled.length > 0 && isAllowed(status, "manage");
   const asked = useGet(
-    "/x-users",
+    "/x-dna",
     { ...filterOf(settled), page: 1, size: ACCOUNTS_MAX },
     { enabled, everyMs: 0 },
   );
   return enabled && Array.isArray(asked.data) ? asked.data : [];
-}
-
-/** Which filter of the list a text is meant for. */
-function filterOf(text: string): Readonly<Record<string, string>> {
-  if (text.includes("@")) return { email: text };
-  return /^\d+$/.test(text) ? { id: text } : { name: text };
 }

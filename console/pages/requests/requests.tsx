@@ -1,0 +1,57 @@
+// Requests of an account: those that were charged, from its ledger, and the latest ones of any outcome, from memory. One of them
+// is shown in a sheet at the side; filters, page, view and sheet are in the address.
+
+import { SegmentedControl, Stack } from "@mantine/core";
+import { lazy, Suspense } from "react";
+import { LEDGER_FILTERS, type LedgerFilter } from "../../api/ledger-filter.ts";
+import { loadChunk } from "../../api/load-chunk.ts";
+import { Page } from "../../components/page.tsx";
+import { useUrlState } from "../../components/url-state.ts";
+import { useWords } from "../../i18n/language.ts";
+import { REQUESTS } from "../../i18n/requests.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { ChargedRequests } from "./charged.tsx";
+import { RecentRequests } from "./recent.tsx";
+
+const Sheet = lazy(loadChunk(() => import("./sheet.tsx")));
+
+const VIEW = { ...LEDGER_FILTERS, view: "charged", refused: "", open: "", page: "1" };
+
+/** What the address of the page holds. */
+export type RequestsView = LedgerFilter & typeof VIEW;
+/** Changes some of it. Without a page it goes back to the first one. */
+export type ChangeView = (changes: Partial<typeof VIEW>) => void;
+
+/** The page of an account's requests. */
+export default function Requests() {
+  const { page } = useWords(SHELL);
+  const words = useWords(REQUESTS);
+  const [view, change] = useUrlState(VIEW);
+  const open = (request: string) => change({ open: request, page: view.page });
+  return (
+    <Page title={page.requests}>
+      <Stack gap="xs">
+        <SegmentedControl
+          value={view.view === "recent" ? "recent" : "charged"}
+          onChange={(value) => change({ view: value })}
+          aria-label={page.requests}
+          w="fit-content"
+          data={[
+            { value: "charged", label: words.charged },
+            { value: "recent", label: words.recent },
+          ]}
+        />
+        {view.view === "recent" ? (
+          <RecentRequests view={view} change={change} onOpen={open} />
+        ) : (
+          <ChargedRequests view={view} change={change} onOpen={open} />
+        )}
+      </Stack>
+      <Suspense>
+        {view.open !== "" && (
+          <Sheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
+        )}
+      </Suspense>
+    </Page>
+  );
+}

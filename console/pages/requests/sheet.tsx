@@ -1,0 +1,70 @@
+// One request at the side of the list: what it was, what it cost and why, where it went, or why it was refused. Its ledger line,
+// its explanation and its row of the latest requests are asked for; what is not kept any more is left out.
+
+import { Drawer, Stack, Text } from "@mantine/core";
+import { questionAbout, useAccountGet, useAccountView } from "../../api/account-view.ts";
+import { CopyCurl } from "../../components/copy.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { useWords } from "../../i18n/language.ts";
+import { REQUESTS } from "../../i18n/requests.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { AttemptList } from "./attempts.tsx";
+import { EquationOf } from "./equation.tsx";
+import { RequestFacts } from "./facts.tsx";
+import type { KnownRequest } from "./known-request.ts";
+import { RECENT_ROWS } from "./recent.tsx";
+import { RouteNow } from "./route-now.tsx";
+import { WhyRefused } from "./why-refused.tsx";
+
+/** The sheet of a request, by its own id or by the `x-request-id` that its client saw. */
+export default function RequestSheet(props: { readonly request: string; readonly onClose: () => void }) {
+  const { request, onClose } = props;
+  const words = useWords(REQUESTS);
+  const { close } = useWords(SHELL);
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      title={words.sheet}
+      closeButtonProps={{ "aria-label": close }}
+      transitionProps={{ duration: 0 }}
+    >
+      <SheetContent key={request} request={request} />
+    </Drawer>
+  );
+}
+
+function SheetContent({ request }: { readonly request: string }) {
+  const words = useWords(REQUESTS);
+  const view = useAccountView();
+  // A refused request has no explanation, which is no failure of this page.
+  const explained = useAccountGet("explain", { request }, { everyMs: 0 });
+  const ledger = useAccountGet("ledger", { request, size: 10 }, { everyMs: 0 });
+  const recent = useAccountGet("requests", { size: RECENT_ROWS }, { everyMs: 0 });
+  const isAsking = [explained, ledger, recent].some((asked) => asked.isLoading);
+  if (isAsking) return <Text size="sm" c="dimmed" aria-busy="true" />;
+  const known: KnownRequest = {
+    id: request,
+    line: ledger.data?.lines.find(({ basis }) => basis !== undefined) ?? null,
+    explained: explained.data ?? null,
+    row: recent.data?.requests.find((row) => row.id === request || row.request_id === request) ?? null,
+  };
+  if (known.line === null && known.explained === null && known.row === null) {
+    return <Empty text={words.unknownRequest} />;
+  }
+  const { path, query } = questionAbout(view, "explain", { request });
+  return (
+    <Stack gap="md">
+      <RequestFacts known={known} />
+      <WhyRefused known={known} />
+      {known.explained?.request !== undefined && <EquationOf request={known.explained.request} />}
+      <AttemptList attempts={known.explained?.attempts ?? []} ms={known.line?.ms ?? known.row?.ms ?? 0} />
+      <RouteNow known={known} />
+      {known.explained !== null && (
+        <div>
+          <CopyCurl method="GET" path={path} query={query} />
+        </div>
+      )}
+    </Stack>
+  );
+}
