@@ -13,8 +13,8 @@ import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { Headlines, type Live } from "./headlines.tsx";
 import { LimitGauges } from "./limit-gauges.tsx";
-
 import { NewsList } from "./news-list.tsx";
+import { NextSteps } from "./next-steps.tsx";
 
 /** The first page of an account. */
 export default function Home() {
@@ -26,8 +26,8 @@ export default function Home() {
         {(figures) => (
           <Stack gap="sm">
             <StateBanner live={figures} />
+            <NextSteps />
             <Headlines live={figures} />
-
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               <LimitGauges live={figures} />
               <NewsList />
