@@ -32,7 +32,7 @@ export const HOME = dictionary({
     low: (amount: string) =>
       `The balance is at or below ${amount}: requests are refused until credit comes in.`,
     news: "News",
-    newsOf: { system: "From the operator", user: "For you", group: "For your group" },
+    allNews: "All news",
     noNews: "There are no news.",
   },
   zh: {
@@ -62,7 +62,7 @@ export const HOME = dictionary({
     blockedOpen: "请求会被拒绝，直到有人修改设置",
     low: (amount: string) => `余额不高于 ${amount}：在充值之前请求会被拒绝。`,
     news: "消息",
-    newsOf: { system: "来自运营方", user: "给您", group: "给您的组" },
+    allNews: "全部消息",
     noNews: "没有消息。",
   },
 });

@@ -39,8 +39,10 @@ export const PAGES: readonly PageEntry[] = [
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("mapping", "/mapping", "manage_keys", "account", () => import("./mapping/mapping.tsx")),
   page("activity", "/activity", "read", "account", () => import("./activity/activity.tsx")),
+  page("news", "/news", "read", "account", () => import("./news/news.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("compose", "/compose", "manage", "accounts", () => import("./compose/compose.tsx")),
   page(
     "integrity",
     "/admin/integrity",
