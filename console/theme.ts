@@ -57,13 +57,14 @@ export const THEME = createTheme({
   },
 });
 
-/** Greys of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
+/** Colours of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
 export const COLORS: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     "--mantine-color-dimmed": "#59616a",
     "--mantine-color-placeholder": "#6b737b",
     "--mantine-color-disabled-color": "#6b737b",
+    "--mantine-color-yellow-light-color": "#7a4100",
     "--console-sidebar": "#f6f8f7",
   },
   dark: {

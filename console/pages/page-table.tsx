@@ -42,6 +42,7 @@ export const PAGES: readonly PageEntry[] = [
   page("news", "/news", "read", "account", () => import("./news/news.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("attention", "/attention", "manage", "accounts", () => import("./attention/attention.tsx")),
   page("compose", "/compose", "manage", "accounts", () => import("./compose/compose.tsx")),
   page(
     "integrity",
