@@ -32,7 +32,7 @@ inBrowser("attention", () => {
 
     const row = page.locator("tbody tr").filter({ has: page.locator("[data-reason=near_limit]") });
     const near = accounts.find(({ reason }: Json) => reason === "near_limit");
-    expect(await row.locator(".figure-cell").textContent()).toBe(`${near.figure} % used`);
+    expect(await row.locator(".attention-why .figure").textContent()).toBe(`${near.figure} % used`);
     const step = row.getByRole("link", { name: "Raise HardLimit or DailyLimit" });
     expect(await step.getAttribute("href")).toBe(`/console/accounts/${tree.nearLimit.id}/settings`);
 

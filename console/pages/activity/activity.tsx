@@ -49,13 +49,15 @@ export default function Activity() {
               {logs.length === 0 ? (
                 <Empty text={isFiltered ? words.noneFound : words.none} />
               ) : (
-                <DataTable
-                  caption={page.activity}
-                  columns={logColumns(words, me)}
-                  rows={logs}
-                  keyOf={({ id }) => id}
-                  onOpen={({ id }) => open(id)}
-                />
+                <div className="log-list">
+                  <DataTable
+                    caption={page.activity}
+                    columns={logColumns(words, me)}
+                    rows={logs}
+                    keyOf={({ id }) => id}
+                    onOpen={({ id }) => open(id)}
+                  />
+                </div>
               )}
               <Pager list={list} shown={logs.length} onPage={(next) => change({ page: String(next) })} />
               <OpenLine

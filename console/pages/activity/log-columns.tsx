@@ -33,7 +33,6 @@ export const logColumns = (words: Words, me: Status): readonly Column<LogLine>[]
   { key: "by", title: words.by, cell: ({ operator_id }) => <AccountName me={me} id={operator_id} /> },
   { key: "target", title: words.target, cell: (line) => <TargetOf line={line} me={me} words={words} /> },
   { key: "what", title: words.what, cell: (line) => <Summary line={line} words={words} /> },
-  { key: "address", title: words.address, isMinor: true, cell: ({ ip_address }) => ip_address },
 ];
 
 /** What an act was done to: an account by its name, anything else by its kind and number. */

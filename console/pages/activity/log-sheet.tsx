@@ -60,7 +60,7 @@ function LineFacts({ line }: { readonly line: LogLine }) {
   const words = useWords(ACTIVITY);
   const me = useStatus();
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs" verticalSpacing={6}>
+    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="xs" verticalSpacing={6} className="log-facts">
       <Fact label={words.at}>
         <Time at={loggedAt(line)} />
       </Fact>

@@ -79,13 +79,15 @@ const columnsOf = (words: (typeof ATTENTION)["en"]): readonly Column<AttentionRo
   {
     key: "reason",
     title: words.reason,
-    cell: ({ reason }) => (
-      <Badge tt="none" color={REASON_COLORS[reason]} data-reason={reason}>
-        {words.reasons[reason]}
-      </Badge>
+    cell: (row) => (
+      <span className="attention-why">
+        <Badge tt="none" color={REASON_COLORS[row.reason]} data-reason={row.reason}>
+          {words.reasons[row.reason]}
+        </Badge>
+        <span className="figure">{figureText(row, words)}</span>
+      </span>
     ),
   },
-  { key: "figure", title: words.figure, isFigure: true, cell: (row) => figureText(row, words) },
   {
     key: "step",
     title: words.step,

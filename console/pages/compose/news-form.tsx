@@ -132,7 +132,7 @@ function Texts(props: {
       />
       <Textarea
         label={words.content}
-        description={`${content.text}. ${words.contentHint}`}
+        description={`${content.text} · ${words.contentHint}`}
         value={draft.content}
         error={content.isOver}
         onChange={(event) => set({ content: event.currentTarget.value })}

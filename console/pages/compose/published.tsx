@@ -81,7 +81,12 @@ function PublishedTable(props: {
   const { items, onWithdraw } = props;
   const words = useWords(NEWS);
   const columns: readonly Column<PublishedItem>[] = [
-    { key: "at", title: words.at, cell: ({ publishedAt }) => <Time at={publishedAt} isShort /> },
+    {
+      key: "at",
+      title: words.at,
+      isMinor: true,
+      cell: ({ publishedAt }) => <Time at={publishedAt} isShort />,
+    },
     {
       key: "title",
       title: words.title,

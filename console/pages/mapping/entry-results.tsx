@@ -26,12 +26,13 @@ interface Row {
   readonly failed: string | null;
 }
 
-/** The entries with their results. `models`: names that the account may call. */
+/** The entries with their results; null: the map is not known. `models`: names that the account may call. */
 export function EntryResults(props: {
-  readonly entries: readonly MapEntry[];
+  readonly entries: readonly MapEntry[] | null;
   readonly models: readonly string[];
 }) {
-  const { entries, models } = props;
+  const { models } = props;
+  const entries = props.entries ?? [];
   const words = useWords(MAPPING);
   const shown = entries.slice(0, RESULTS_MAX);
   const rows = useRows(
@@ -39,9 +40,11 @@ export function EntryResults(props: {
     entries.map(({ left }) => left),
     models,
   );
-  if (entries.length === 0) return <Empty text={words.noResults} />;
+  if (entries.length === 0) {
+    return <Empty text={props.entries === null ? words.unknownResults : words.noResults} />;
+  }
   return (
-    <>
+    <div className="mapping-results">
       <DataTable
         caption={words.results}
         columns={columnsOf(words)}
@@ -53,7 +56,7 @@ export function EntryResults(props: {
           {words.moreResults(countText(entries.length - RESULTS_MAX))}
         </Text>
       )}
-    </>
+    </div>
   );
 }
 
@@ -84,20 +87,13 @@ function useRows(
 }
 
 const columnsOf = (words: (typeof MAPPING)["en"]): readonly Column<Row>[] => [
-  {
-    key: "entry",
-    title: words.entry,
-    cell: ({ entry }) => (
-      <span className="cut" title={ruleOf(entry)}>
-        {ruleOf(entry)}
-      </span>
-    ),
-  },
-  { key: "sample", title: words.askedFor, isMinor: true, cell: ({ sample }) => <Cut text={sample ?? ""} /> },
+  { key: "entry", title: words.entry, cell: ({ entry }) => <Cut text={ruleOf(entry)} /> },
   {
     key: "becomes",
     title: words.becomes,
-    cell: ({ found }) => <Cut text={found?.decision.model ?? ""} />,
+    cell: ({ found, sample }) => (
+      <Cut text={found?.decision.model ?? ""} title={`${words.askedFor}: ${sample ?? ""}`} />
+    ),
   },
   { key: "level", title: words.level, isFigure: true, cell: ({ found }) => found?.decision.level ?? "" },
   { key: "result", title: words.result, cell: (row) => <Result row={row} words={words} /> },
@@ -105,8 +101,8 @@ const columnsOf = (words: (typeof MAPPING)["en"]): readonly Column<Row>[] => [
 
 const ruleOf = ({ left, right }: MapEntry): string => `${left}=${right}`;
 
-const Cut = ({ text }: { readonly text: string }) => (
-  <span className="cut" title={text}>
+const Cut = ({ text, title = text }: { readonly text: string; readonly title?: string }) => (
+  <span className="cut" title={title}>
     {text}
   </span>
 );

@@ -1,6 +1,6 @@
 // My mapping: the account's own model map, what each of its entries does at this moment, and where a name would go.
 
-import { SimpleGrid, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useState } from "react";
 import { useGet } from "../../api/queries.ts";
 import { Page } from "../../components/page.tsx";
@@ -37,7 +37,7 @@ export default function Mapping() {
   return (
     <Page title={page.mapping} about={words.about}>
       <Stack gap="sm">
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
+        <div className="mapping-columns">
           <Section title={words.entries}>
             {changes.isPending ? (
               <div aria-busy="true" />
@@ -45,15 +45,13 @@ export default function Mapping() {
               <MapEditor known={known} draft={draft} onDraft={setDraft} onStated={onStated} />
             )}
           </Section>
-          <Section title={words.try}>
-            <NameTester models={names} known={known} draft={draft} />
-          </Section>
-        </SimpleGrid>
-        {known !== null && (
           <Section title={words.results}>
-            <EntryResults entries={known.entries} models={names} />
+            <EntryResults entries={known?.entries ?? null} models={names} />
           </Section>
-        )}
+        </div>
+        <Section title={words.try}>
+          <NameTester models={names} known={known} draft={draft} />
+        </Section>
       </Stack>
     </Page>
   );

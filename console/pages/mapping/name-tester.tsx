@@ -34,7 +34,7 @@ export function NameTester(props: {
           change({ model: typed.trim() });
         }}
       >
-        <Group gap="xs" align="flex-end" wrap="nowrap">
+        <Group gap="xs" align="flex-end" wrap="nowrap" maw={480}>
           <Autocomplete
             size="xs"
             label={words.model}
