@@ -3,11 +3,12 @@
 
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Router } from "wouter";
 import { CallFailed } from "./api/failure.ts";
-import { loadChunk } from "./api/load-chunk.ts";
 import { useSession } from "./api/session.ts";
+import { loadLater } from "./components/load-later.tsx";
+import { PageBoundary } from "./components/page-boundary.tsx";
 import { styleNonce } from "./nonce.ts";
 import { SignIn } from "./pages/sign-in.tsx";
 import { COLORS, THEME } from "./theme.ts";
@@ -15,7 +16,7 @@ import { COLORS, THEME } from "./theme.ts";
 /** Below which address the console lives. */
 const BASE = "/console";
 
-const SignedIn = lazy(loadChunk(() => import("./frame/signed-in.tsx")));
+const SignedIn = loadLater(() => import("./frame/signed-in.tsx"));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -40,7 +41,9 @@ export function App() {
     >
       <QueryClientProvider client={queries}>
         <Router base={BASE}>
-          <Entrance />
+          <PageBoundary path="">
+            <Entrance />
+          </PageBoundary>
         </Router>
       </QueryClientProvider>
     </MantineProvider>
@@ -54,9 +57,5 @@ function Entrance() {
     if (session.key === null) queries.clear();
   }, [session.key]);
   if (session.key === null) return <SignIn reason={session.reason} />;
-  return (
-    <Suspense>
-      <SignedIn key={session.number} />
-    </Suspense>
-  );
+  return <SignedIn key={session.number} />;
 }

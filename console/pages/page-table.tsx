@@ -1,9 +1,9 @@
 // Every page of the console: its address, what the key must be allowed, its place in the menu, and its code, which is loaded when
 // it is first opened. A page that is not listed does not exist; no entry stands here without its page.
 
-import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import { loadChunk } from "../api/load-chunk.ts";
+import type { ComponentType } from "react";
 import type { Need } from "../api/role.ts";
+import { loadLater } from "../components/load-later.tsx";
 import type { SHELL } from "../i18n/shell.ts";
 
 /** A name in the menu. */
@@ -19,7 +19,7 @@ export interface PageEntry {
   readonly need: Need;
   /** Its place in the menu; null for a page that others lead to. */
   readonly menu: MenuGroup | null;
-  readonly component: LazyExoticComponent<ComponentType>;
+  readonly component: ComponentType;
 }
 
 type PageModule = Promise<{ readonly default: ComponentType }>;
@@ -30,7 +30,7 @@ const page = (
   need: Need,
   menu: MenuGroup | null,
   load: () => PageModule,
-): PageEntry => ({ name, path, need, menu, component: lazy(loadChunk(load)) });
+): PageEntry => ({ name, path, need, menu, component: loadLater(load) });
 
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
