@@ -1,6 +1,7 @@
 // What is shown to who is signed in: the frame, and the page of the address among those that the key may open.
 
 import { Redirect, Route, Switch, useLocation } from "wouter";
+import { isServedHere } from "../api/administration.ts";
 import { useGet } from "../api/queries.ts";
 import { isAllowed, type Status } from "../api/role.ts";
 import { AskedState } from "../components/asked-state.tsx";
@@ -19,7 +20,7 @@ export default function SignedIn() {
 
 function Pages({ status }: { readonly status: Status }) {
   const [path] = useLocation();
-  const pages = PAGES.filter(({ need }) => isAllowed(status, need));
+  const pages = PAGES.filter((page) => isAllowed(status, page.need) && isServedHere(page.path));
   // A key without "read" has no Home: its first page is the first of its menu.
   const start = pages.find(({ menu }) => menu !== null);
   return (
