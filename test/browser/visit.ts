@@ -148,6 +148,13 @@ export class Visitor {
     return response;
   }
 
+  /** Goes to a path as a link of the console does, without loading the page anew. */
+  async follow(path: string, heading: string | RegExp): Promise<void> {
+    await this.page.evaluate((to) => history.pushState(null, "", to), path);
+    await this.page.getByRole("heading", { level: 1, name: heading }).waitFor();
+    await this.settled();
+  }
+
   /** Waits until nothing is asked any more, nothing says that it is busy, and all of it is painted. */
   async settled(): Promise<void> {
     await until("the page is complete", async () => {
