@@ -9,9 +9,11 @@ import { CallFailed } from "./api/failure.ts";
 import { useSession } from "./api/session.ts";
 import { loadLater } from "./components/load-later.tsx";
 import { PageBoundary } from "./components/page-boundary.tsx";
+import { useWords } from "./i18n/language.ts";
+import { SHELL } from "./i18n/shell.ts";
 import { styleNonce } from "./nonce.ts";
 import { SignIn } from "./pages/sign-in.tsx";
-import { COLORS, THEME } from "./theme.ts";
+import { COLORS, themeOf } from "./theme.ts";
 
 /** Below which address the console lives. */
 const BASE = "/console";
@@ -25,8 +27,13 @@ const queries = new QueryClient({
       retry: (count, error) =>
         error instanceof CallFailed && error.failure.kind === "unreachable" && count < 1,
       staleTime: 1_000,
+      // Without a network a question fails at once, and the page says so; it does not wait silently.
+      networkMode: "always",
+      refetchOnReconnect: true,
       refetchIntervalInBackground: false,
     },
+    // A write is sent now, or not at all.
+    mutations: { networkMode: "always" },
   },
 });
 
@@ -34,7 +41,7 @@ const queries = new QueryClient({
 export function App() {
   return (
     <MantineProvider
-      theme={THEME}
+      theme={themeOf(useWords(SHELL).close)}
       cssVariablesResolver={COLORS}
       defaultColorScheme="auto"
       getStyleNonce={styleNonce}
