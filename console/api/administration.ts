@@ -4,15 +4,15 @@
 import { isAllowed, type Status } from "./role.ts";
 
 /** Whether this address serves pages of administration. */
-const isHere = (): boolean =>
+export const isAdministrationHere = (): boolean =>
   document.querySelector<HTMLMetaElement>('meta[name="administration"]')?.content !== "elsewhere";
 
 /** Whether the page at this path, below /console, is one of administration. */
 export const isAdministration = (path: string): boolean => /^\/admin(\/|$)/.test(path);
 
 /** Whether the page at this path is served here. */
-export const isServedHere = (path: string): boolean => isHere() || !isAdministration(path);
+export const isServedHere = (path: string): boolean => isAdministrationHere() || !isAdministration(path);
 
 /** Returns where administration is, for an account that has some; null where it is here. */
 export const administrationElsewhere = (status: Status): string | null =>
-  isHere() || !isAllowed(status, "admin") ? null : (status.admin_url ?? null);
+  isAdministrationHere() || !isAllowed(status, "admin") ? null : (status.admin_url ?? null);

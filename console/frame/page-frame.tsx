@@ -5,6 +5,7 @@ import { Anchor, Box, Burger, Group, Text, UnstyledButton } from "@mantine/core"
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
 import { administrationElsewhere } from "../api/administration.ts";
+import { isRoot } from "../api/role.ts";
 import { AdministrationLink } from "../components/administration-link.tsx";
 import { Amount } from "../components/amount.tsx";
 import { useWords } from "../i18n/language.ts";
@@ -71,7 +72,7 @@ function Who({ pages }: { readonly pages: readonly PageEntry[] }) {
       <Text size="sm" fw={600} truncate maw={180} visibleFrom="sm" title={`${status.email} · ${status.dna}`}>
         {status.name}
       </Text>
-      <Amount value={status.balance} />
+      {!isRoot(status) && <Amount value={status.balance} />}
     </Group>
   );
 }
