@@ -38,8 +38,17 @@ const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
 const PATIENCE_MS = 20_000;
 const PHONE_WIDTH_MAX = 600;
 
+/** What a tab needs of the world that it is opened in. */
+export interface Visited extends Pick<World, "adminUrl" | "aheadMs" | "account"> {
+  readonly bench: Pick<World["bench"], "url">;
+}
+
 /** Opens a tab for a role, in a context of its own. Close it when its tests are done. */
-export async function openVisitor(world: World, role: Role, options: VisitorOptions = {}): Promise<Visitor> {
+export async function openVisitor(
+  world: Visited,
+  role: Role,
+  options: VisitorOptions = {},
+): Promise<Visitor> {
   const { width = 1280, scheme = "light", language = "en", atAdminPort = false } = options;
   const isPhone = width < PHONE_WIDTH_MAX;
   const address = atAdminPort ? world.adminUrl : world.bench.url;
