@@ -1,0 +1,124 @@
+// The versions of an Owner's configuration: what each changed, and the way back to one.
+
+import { Badge, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Answers } from "../../../api/answers.ts";
+import { useConfigWrite } from "../../../api/config-writes.ts";
+import { differencesOf } from "../../../api/difference.ts";
+import { useGetList } from "../../../api/queries.ts";
+import { AskedState } from "../../../components/asked-state.tsx";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { Differences } from "../../../components/differences.tsx";
+import { Empty } from "../../../components/empty.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Pager } from "../../../components/pager.tsx";
+import { Time } from "../../../components/time.tsx";
+import { useUrlState } from "../../../components/url-state.ts";
+import { WriteForm } from "../../../components/write-form.tsx";
+import { CONFIGURATION } from "../../../i18n/configuration.ts";
+import { useWords } from "../../../i18n/language.ts";
+import { SHELL } from "../../../i18n/shell.ts";
+
+const SIZE = 25;
+const DEFAULTS = { page: "1" } as const;
+
+type Version = Answers["/x-config/history"]["versions"][number];
+
+/** The page of versions. */
+export default function History() {
+  const { page: pages } = useWords(SHELL);
+  const words = useWords(CONFIGURATION).history;
+  const [{ page }, change] = useUrlState<"page">(DEFAULTS);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const asked = useGetList("/x-config/history", { page, size: SIZE });
+  return (
+    <Page title={pages.history} about={words.about}>
+      <AskedState asked={asked} rows={8}>
+        {({ rows: { versions }, total }) =>
+          versions.length === 0 ? (
+            <Empty text={words.empty} />
+          ) : (
+            <>
+              <DataTable
+                caption={pages.history}
+                columns={columnsOf(words, page === "1" ? versions[0]!.version : null, setChosen)}
+                rows={versions}
+                keyOf={({ version }) => version}
+              />
+              <Pager
+                list={{ page: Number(page), size: SIZE, total, has_more: Number(page) * SIZE < total }}
+                shown={versions.length}
+                onPage={(next) => change({ page: String(next) })}
+              />
+            </>
+          )
+        }
+      </AskedState>
+      {chosen !== null && <Revert version={chosen} close={() => setChosen(null)} />}
+    </Page>
+  );
+}
+
+/** `present` is the version in force; null where it is on another page. */
+function columnsOf(
+  words: (typeof CONFIGURATION)["en"]["history"],
+  present: number | null,
+  choose: (version: number) => void,
+): readonly Column<Version>[] {
+  return [
+    { key: "version", title: words.version, isFigure: true, cell: ({ version }) => version },
+    { key: "at", title: words.at, cell: ({ at }) => <Time at={at} isShort /> },
+    { key: "by", title: words.by, isFigure: true, isMinor: true, cell: ({ by }) => by },
+    { key: "changes", title: words.changes, isWrapping: true, cell: (version) => <Changes version={version} /> },
+    {
+      key: "revert",
+      title: "",
+      cell: ({ version }) =>
+        version === present ? (
+          <Badge color="arbor">{words.present}</Badge>
+        ) : (
+          <Button variant="default" size="compact-xs" onClick={() => choose(version)}>
+            {words.revert}
+          </Button>
+        ),
+    },
+  ];
+}
+
+function Changes({ version }: { readonly version: Version }) {
+  const { moreChanges } = useWords(CONFIGURATION);
+  return (
+    <>
+      {Object.entries(version.changes).map(([name, { before, after }]) => (
+        <Differences key={name} name={name} differences={differencesOf(before, after)} more={moreChanges} />
+      ))}
+    </>
+  );
+}
+
+function Revert({ version, close }: { readonly version: number; readonly close: () => void }) {
+  const words = useWords(CONFIGURATION).history;
+  const { cancel } = useWords(SHELL);
+  const writing = useConfigWrite();
+  return (
+    <Modal opened onClose={close} title={words.confirm(version)} transitionProps={{ duration: 0 }}>
+      <WriteForm
+        writing={writing}
+        write={{ method: "POST", path: "/x-config/revert", body: { version } }}
+        submit={words.revert}
+        onDone={close}
+        beside={
+          <Group>
+            <Button variant="default" onClick={close}>
+              {cancel}
+            </Button>
+          </Group>
+        }
+      >
+        <Stack gap="xs">
+          <Text size="sm">{words.confirmAbout}</Text>
+        </Stack>
+      </WriteForm>
+    </Modal>
+  );
+}
