@@ -29,12 +29,10 @@ interface BuiltFile extends ConsoleFile {
 
 /** The kit, whose style sheet has a part for each component. */
 const KIT = "@mantine/core/styles.css";
-/** Style sheets that follow it, as modules of the console would name them. Ours is the last, so that it overrules the others. */
-const FURTHER_STYLES = [
-  "@mantine/notifications/styles.css",
-  "@mantine/spotlight/styles.css",
-  "./console.css",
-];
+/** Style sheets that follow it, as modules of the console would name them. */
+const FURTHER_STYLES = ["@mantine/notifications/styles.css", "@mantine/spotlight/styles.css"];
+/** Our own style sheets, in the order of their names; they come last, so that they overrule the others. */
+const OWN_STYLES = join(SOURCES, "styles");
 /** A class of the kit. */
 const KIT_CLASS = /\bm_[0-9a-f]+\b/g;
 
@@ -63,7 +61,11 @@ async function hashSources(): Promise<string> {
  * stay as they are: the bundler would translate them for browsers of 2020, half as large again.
  */
 async function buildStyle(scripts: readonly BuiltFile[]): Promise<BuiltFile> {
-  const further = FURTHER_STYLES.map((name) => readFile(Bun.resolveSync(name, SOURCES), "utf8"));
+  const own = (await readdir(OWN_STYLES)).filter((name) => name.endsWith(".css")).sort();
+  const further = [
+    ...FURTHER_STYLES.map((name) => Bun.resolveSync(name, SOURCES)),
+    ...own.map((name) => join(OWN_STYLES, name)),
+  ].map((path) => readFile(path, "utf8"));
   const texts = [...(await kitStyles(scripts)), ...(await Promise.all(further))];
   return publicFile("main", "css", STYLE, withoutBlanks(texts.join("\n")));
 }

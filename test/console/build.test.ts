@@ -107,7 +107,7 @@ describe("a further run", () => {
 
   test.each([
     ["a module", "console/words.ts", 'export const word = "ANOTHER-WORD";\n'],
-    ["a style", "console/console.css", ".own { margin: 1px }\n"],
+    ["a style", "console/styles/own.css", ".own { margin: 1px }\n"],
     ["the lock file", "bun.lock", '{ "lockfileVersion": 2 }\n'],
     ["a new file", "console/more.ts", "export {};\n"],
   ])("builds again when %s has changed", async (_, path, text) => {
@@ -206,7 +206,7 @@ test.each([
   [
     "a style that a module imports",
     "console/words.ts",
-    'import "./console.css";\nexport const word = "";\n',
+    'import "./styles/own.css";\nexport const word = "";\n',
     /styles/,
   ],
 ])("%s ends it with a reason, and what was built stays", async (_, path, text, reason) => {

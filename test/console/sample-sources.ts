@@ -34,7 +34,8 @@ const [Home, Pool, Prices] = pages.map((page) => lazy(() => page));
 createRoot(document.body).render(<MantineProvider><Home /><Pool /><Prices /></MantineProvider>);
 `,
   "console/color-scheme.ts": 'document.documentElement.dataset.scheme = "dark";\n',
-  "console/console.css": '/* no comment */\n.own  >  p { margin : 0 ;\n  content: "a ; } /* b */  c" ; }\n',
+  "console/styles/own.css":
+    '/* no comment */\n.own  >  p { margin : 0 ;\n  content: "a ; } /* b */  c" ; }\n',
   "console/icon.svg": '<svg xmlns="http://www.w3.org/2000/svg"><title>x</title></svg>\n',
   "console/words.ts": 'export const word = "WORD-OF-ALL";\n',
   "console/components/tool.ts": 'export const tool = "TOOL-OF-ADMINISTRATION";\n',

@@ -216,7 +216,7 @@ describe("round values", () => {
 
 describe("colours", () => {
   type Rgb = readonly [number, number, number];
-  const css = readFileSync(join(import.meta.dir, "../../../console/console.css"), "utf8");
+  const css = readFileSync(join(import.meta.dir, "../../../console/styles/colors.css"), "utf8");
   const schemes = [...css.matchAll(/^:root[^{]*\{([^}]*)\}/gm)].map(([, rules]) =>
     [...rules!.matchAll(/--chart-\w+: (#[0-9a-f]{6});/g)].map(([, hex]) => linear(hex!)),
   );
