@@ -1,5 +1,8 @@
 // What differs between two values of a setting: entry by entry where both are maps, as a whole otherwise. Pure.
 
+import { plainUsd } from "./amount.ts";
+import { writeExact } from "./exact-json.ts";
+
 /** One entry that differs. `path` names it within the setting; it is empty where the whole setting is one value. */
 export interface Difference {
   readonly path: readonly string[];
@@ -31,7 +34,8 @@ function opened(value: unknown): unknown {
 export function valueText(value: unknown): string | null {
   if (value === undefined || value === null || value === "") return null;
   if (Array.isArray(value)) return value.join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value === "bigint") return plainUsd(value);
+  return typeof value === "object" ? writeExact(value) : String(value);
 }
 
 /** Returns the entries that differ, in the order of `after`, then those that only `before` has. */
@@ -39,14 +43,16 @@ export const differencesOf = (before: unknown, after: unknown): Difference[] =>
   compare(opened(before), opened(after), []);
 
 function compare(before: unknown, after: unknown, path: readonly string[]): Difference[] {
-  const [isFormer, isLater] = [isMap(before), isMap(after)];
-  const isEntryByEntry = path.length < DEPTH_MAX && (isFormer || isLater);
-  const isOther = (value: unknown, is: boolean) => !is && valueText(value) !== null;
-  if (!isEntryByEntry || isOther(before, isFormer) || isOther(after, isLater)) {
+  const [former, later] = [entriesOf(before), entriesOf(after)];
+  const isByEntry = path.length < DEPTH_MAX && former !== null && later !== null;
+  if (!isByEntry || (!isMap(before) && !isMap(after))) {
     const [one, other] = [valueText(before), valueText(after)];
     return one === other ? [] : [{ path, before: one, after: other }];
   }
-  const [former, later] = [isFormer ? before : {}, isLater ? after : {}];
   const names = new Set([...Object.keys(later), ...Object.keys(former)]);
   return [...names].flatMap((name) => compare(former[name], later[name], [...path, name]));
 }
+
+/** Returns the entries of a map; what is not there has none. Null for another value. */
+const entriesOf = (value: unknown): Entries | null =>
+  isMap(value) ? value : valueText(value) === null ? {} : null;

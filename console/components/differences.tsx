@@ -19,8 +19,8 @@ export function Differences(props: {
       {differences.slice(0, LINES_MAX).map(({ path, before, after }) => (
         <li key={path.join(" ")}>
           <Text size="xs" span ff="monospace">
-            {[name, ...path].join(" › ")}{" "}
-            {before !== null && <del>{before}</del>} {after !== null && <ins>{after}</ins>}
+            {[name, ...path].join(" › ")} {before !== null && <del>{before}</del>}{" "}
+            {after !== null && <ins>{after}</ins>}
           </Text>
         </li>
       ))}

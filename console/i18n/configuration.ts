@@ -6,6 +6,13 @@ import { dictionary } from "./language.ts";
 export const CONFIGURATION = dictionary({
   en: {
     moreChanges: (count: number) => `and ${count} more`,
+    newer: {
+      title: (version: number) => `Version ${version} was saved meanwhile, not by this form`,
+      advice:
+        "Nothing of yours was sent. Look at what it changed, then go on with it: what you typed stays and is put on top.",
+      take: (version: number) => `Go on with version ${version}`,
+      history: "Open History",
+    },
     history: {
       about: "Every change is a version. Going back makes a new version and loses none.",
       empty: "Nothing was changed yet: all settings have their defaults.",
@@ -14,9 +21,16 @@ export const CONFIGURATION = dictionary({
       by: "By account",
       changes: "Changes",
       revert: "Go back to it",
-      defaults: "Defaults",
+      revertColumn: "Way back",
+      revertToDefaults: "Go back to the defaults",
       confirm: (version: number) => `Go back to version ${version}?`,
-      confirmAbout: "All settings become what they were then. It is in force with the next request.",
+      confirmDefaults: "Go back to the defaults?",
+      confirmAbout:
+        "All settings but the mail password become what they were then. It is in force with the next request. This changes:",
+      newer: (version: number) => `Version ${version} was saved meanwhile`,
+      newerAdvice:
+        "Nothing was changed by this dialog. The list below is new: look at it, then decide again.",
+      noChanges: "Nothing: that version had the settings of today.",
       present: "in force",
     },
     settings: {
@@ -50,13 +64,15 @@ export const CONFIGURATION = dictionary({
       nothing: "Nothing was changed.",
       invalidAmount: "An amount in US dollars, such as 0.5",
       test: "Send a test mail",
-      testAbout: "A fixed text goes over this mail server to its own sender. At most one a minute and ten a day.",
+      testAbout:
+        "A fixed text goes over this mail server to its own sender. At most one a minute and ten a day.",
       testDone: "The mail server accepted it.",
       testFailed: (stage: string) => `It failed at this stage: ${stage}`,
       code: (code: string) => `Server's code ${code}`,
     },
     modelLimits: {
-      about: "The system's limits come first, then these, then those of an account; the narrowest one refuses.",
+      about:
+        "The system's limits come first, then these, then those of an account; the narrowest one refuses.",
       empty: "No model has a limit of this Owner.",
       model: "Model",
       add: "Add a model",
@@ -69,6 +85,12 @@ export const CONFIGURATION = dictionary({
   },
   zh: {
     moreChanges: (count: number) => `另有 ${count} 项`,
+    newer: {
+      title: (version: number) => `期间有人保存了版本 ${version}，不是来自此表单`,
+      advice: "您的修改没有发送。请查看它改了什么，再在其基础上继续：您输入的内容会保留并叠加。",
+      take: (version: number) => `在版本 ${version} 上继续`,
+      history: "打开历史版本",
+    },
     history: {
       about: "每次修改都是一个版本。恢复旧版本会产生新版本，不会丢失任何版本。",
       empty: "还没有修改过：所有设置都是默认值。",
@@ -77,9 +99,14 @@ export const CONFIGURATION = dictionary({
       by: "账户",
       changes: "修改内容",
       revert: "恢复到此版本",
-      defaults: "默认值",
+      revertColumn: "恢复",
+      revertToDefaults: "恢复默认设置",
       confirm: (version: number) => `恢复到版本 ${version}？`,
-      confirmAbout: "所有设置将恢复到当时的值，从下一个请求起生效。",
+      confirmDefaults: "恢复默认设置？",
+      confirmAbout: "除邮件密码外，所有设置将恢复到当时的值，从下一个请求起生效。将有以下变化：",
+      newer: (version: number) => `期间有人保存了版本 ${version}`,
+      newerAdvice: "此对话框没有修改任何内容。下面的列表已更新，请查看后再决定。",
+      noChanges: "没有变化：该版本与当前设置相同。",
       present: "当前生效",
     },
     settings: {

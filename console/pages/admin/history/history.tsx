@@ -1,9 +1,8 @@
 // The versions of an Owner's configuration: what each changed, and the way back to one.
 
-import { Badge, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Badge, Button } from "@mantine/core";
 import { useState } from "react";
 import type { Answers } from "../../../api/answers.ts";
-import { useConfigWrite } from "../../../api/config-writes.ts";
 import { differencesOf } from "../../../api/difference.ts";
 import { useGetList } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
@@ -14,10 +13,10 @@ import { Page } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
 import { Time } from "../../../components/time.tsx";
 import { useUrlState } from "../../../components/url-state.ts";
-import { WriteForm } from "../../../components/write-form.tsx";
 import { CONFIGURATION } from "../../../i18n/configuration.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { SHELL } from "../../../i18n/shell.ts";
+import { Revert } from "./revert.tsx";
 
 const SIZE = 25;
 const DEFAULTS = { page: "1" } as const;
@@ -31,6 +30,9 @@ export default function History() {
   const [{ page }, change] = useUrlState<"page">(DEFAULTS);
   const [chosen, setChosen] = useState<number | null>(null);
   const asked = useGetList("/x-config/history", { page, size: SIZE });
+  // The version in force is on the first page, whichever is shown.
+  const newest = useGetList("/x-config/history", { page: 1, size: 1 });
+  const present = newest.data?.rows.versions[0]?.version ?? null;
   return (
     <Page title={pages.history} about={words.about}>
       <AskedState asked={asked} rows={8}>
@@ -41,7 +43,7 @@ export default function History() {
             <>
               <DataTable
                 caption={pages.history}
-                columns={columnsOf(words, page === "1" ? versions[0]!.version : null, setChosen)}
+                columns={columnsOf(words, present, setChosen)}
                 rows={versions}
                 keyOf={({ version }) => version}
               />
@@ -50,16 +52,23 @@ export default function History() {
                 shown={versions.length}
                 onPage={(next) => change({ page: String(next) })}
               />
+              {present !== null && present > 0 && Number(page) * SIZE >= total && (
+                <Button variant="default" w="fit-content" onClick={() => setChosen(0)}>
+                  {words.revertToDefaults}
+                </Button>
+              )}
             </>
           )
         }
       </AskedState>
-      {chosen !== null && <Revert version={chosen} close={() => setChosen(null)} />}
+      {chosen !== null && present !== null && (
+        <Revert version={chosen} present={present} close={() => setChosen(null)} />
+      )}
     </Page>
   );
 }
 
-/** `present` is the version in force; null where it is on another page. */
+/** `present` is the version in force; null while it is not known. */
 function columnsOf(
   words: (typeof CONFIGURATION)["en"]["history"],
   present: number | null,
@@ -69,13 +78,20 @@ function columnsOf(
     { key: "version", title: words.version, isFigure: true, cell: ({ version }) => version },
     { key: "at", title: words.at, cell: ({ at }) => <Time at={at} isShort /> },
     { key: "by", title: words.by, isFigure: true, isMinor: true, cell: ({ by }) => by },
-    { key: "changes", title: words.changes, isWrapping: true, cell: (version) => <Changes version={version} /> },
+    {
+      key: "changes",
+      title: words.changes,
+      isWrapping: true,
+      cell: (version) => <Changes version={version} />,
+    },
     {
       key: "revert",
-      title: "",
+      title: words.revertColumn,
       cell: ({ version }) =>
         version === present ? (
-          <Badge color="arbor">{words.present}</Badge>
+          <Badge tt="none" color="arbor">
+            {words.present}
+          </Badge>
         ) : (
           <Button variant="default" size="compact-xs" onClick={() => choose(version)}>
             {words.revert}
@@ -93,32 +109,5 @@ function Changes({ version }: { readonly version: Version }) {
         <Differences key={name} name={name} differences={differencesOf(before, after)} more={moreChanges} />
       ))}
     </>
-  );
-}
-
-function Revert({ version, close }: { readonly version: number; readonly close: () => void }) {
-  const words = useWords(CONFIGURATION).history;
-  const { cancel } = useWords(SHELL);
-  const writing = useConfigWrite();
-  return (
-    <Modal opened onClose={close} title={words.confirm(version)} transitionProps={{ duration: 0 }}>
-      <WriteForm
-        writing={writing}
-        write={{ method: "POST", path: "/x-config/revert", body: { version } }}
-        submit={words.revert}
-        onDone={close}
-        beside={
-          <Group>
-            <Button variant="default" onClick={close}>
-              {cancel}
-            </Button>
-          </Group>
-        }
-      >
-        <Stack gap="xs">
-          <Text size="sm">{words.confirmAbout}</Text>
-        </Stack>
-      </WriteForm>
-    </Modal>
   );
 }
