@@ -1,8 +1,8 @@
-// Words of an Owner's configuration: settings, model limits, history.
+// Words of an Owner's configuration as a whole: its history, and versions that somebody else saved meanwhile.
 
 import { dictionary } from "./language.ts";
 
-/** Words of the pages of an Owner's configuration. */
+/** Words of the versions of a configuration. */
 export const CONFIGURATION = dictionary({
   en: {
     moreChanges: (count: number) => `and ${count} more`,
@@ -33,55 +33,6 @@ export const CONFIGURATION = dictionary({
       noChanges: "Nothing: that version had the settings of today.",
       present: "in force",
     },
-    settings: {
-      about: "They hold for the whole tree of this Owner.",
-      groups: { access: "Access", balance: "Balances", mail: "Mail" },
-      names: {
-        RESOURCES: "Paths that accounts may use",
-        USER_MIN_BALANCE: "What an account keeps when it gives",
-        USER_API_BALANCE: "Requests need more than",
-        SERVICE_MAIL: "Sender of mails",
-        EMAIL_SMTP: "Mail server",
-        EMAIL_PORT: "Port",
-        EMAIL_AUTH: "User name",
-        EMAIL_PASS: "Password",
-        EMAIL_TLS: "TLS from the start",
-      },
-      hints: {
-        RESOURCES: "Below /v1/, separated by commas or spaces, for example /v1/chat/*",
-        USER_MIN_BALANCE: "US dollars",
-        USER_API_BALANCE: "US dollars",
-        SERVICE_MAIL: "An e-mail address; empty: none",
-        EMAIL_SMTP: "A host name or an address; empty: no mails",
-        EMAIL_PORT: "Empty: the usual one",
-        EMAIL_AUTH: "Empty: no signing in",
-        EMAIL_PASS: "It can be written and is never shown",
-        EMAIL_TLS: "Otherwise STARTTLS, where the server offers it",
-      },
-      isSet: "set here",
-      isDefault: "default",
-      reset: "Default",
-      nothing: "Nothing was changed.",
-      invalidAmount: "An amount in US dollars, such as 0.5",
-      test: "Send a test mail",
-      testAbout:
-        "A fixed text goes over this mail server to its own sender. At most one a minute and ten a day.",
-      testDone: "The mail server accepted it.",
-      testFailed: (stage: string) => `It failed at this stage: ${stage}`,
-      code: (code: string) => `Server's code ${code}`,
-    },
-    modelLimits: {
-      about:
-        "The system's limits come first, then these, then those of an account; the narrowest one refuses.",
-      empty: "No model has a limit of this Owner.",
-      model: "Model",
-      add: "Add a model",
-      remove: "Remove",
-      noLimit: "Empty or 0 means no limit.",
-      field: { rpm: "RPM", rph: "RPH", rpd: "RPD", tpm: "TPM", tph: "TPH", tpd: "TPD" },
-      cell: (model: string, limit: string) => `${limit} of ${model}`,
-      changes: "What is saved",
-    },
   },
   zh: {
     moreChanges: (count: number) => `另有 ${count} 项`,
@@ -108,53 +59,6 @@ export const CONFIGURATION = dictionary({
       newerAdvice: "此对话框没有修改任何内容。下面的列表已更新，请查看后再决定。",
       noChanges: "没有变化：该版本与当前设置相同。",
       present: "当前生效",
-    },
-    settings: {
-      about: "对此 Owner 的整棵树生效。",
-      groups: { access: "访问", balance: "余额", mail: "邮件" },
-      names: {
-        RESOURCES: "账户可用的路径",
-        USER_MIN_BALANCE: "转出时账户保留的余额",
-        USER_API_BALANCE: "请求所需的最低余额",
-        SERVICE_MAIL: "发件地址",
-        EMAIL_SMTP: "邮件服务器",
-        EMAIL_PORT: "端口",
-        EMAIL_AUTH: "用户名",
-        EMAIL_PASS: "密码",
-        EMAIL_TLS: "直接使用 TLS",
-      },
-      hints: {
-        RESOURCES: "/v1/ 下的路径，用逗号或空格分隔，例如 /v1/chat/*",
-        USER_MIN_BALANCE: "美元",
-        USER_API_BALANCE: "美元",
-        SERVICE_MAIL: "邮箱地址；留空表示没有",
-        EMAIL_SMTP: "主机名或地址；留空表示不发邮件",
-        EMAIL_PORT: "留空使用常用端口",
-        EMAIL_AUTH: "留空表示不登录",
-        EMAIL_PASS: "只能写入，不会显示",
-        EMAIL_TLS: "否则在服务器支持时使用 STARTTLS",
-      },
-      isSet: "已设置",
-      isDefault: "默认",
-      reset: "恢复默认",
-      nothing: "没有修改。",
-      invalidAmount: "美元金额，例如 0.5",
-      test: "发送测试邮件",
-      testAbout: "通过此邮件服务器向发件地址发送固定内容。每分钟最多一封，每天十封。",
-      testDone: "邮件服务器已接受。",
-      testFailed: (stage: string) => `在此阶段失败：${stage}`,
-      code: (code: string) => `服务器代码 ${code}`,
-    },
-    modelLimits: {
-      about: "先看系统的限制，再看这里，再看账户的限制；最严格的一个会拒绝请求。",
-      empty: "此 Owner 没有设置模型限制。",
-      model: "模型",
-      add: "添加模型",
-      remove: "移除",
-      noLimit: "留空或 0 表示不限制。",
-      field: { rpm: "RPM", rph: "RPH", rpd: "RPD", tpm: "TPM", tph: "TPH", tpd: "TPD" },
-      cell: (model: string, limit: string) => `${model} 的 ${limit}`,
-      changes: "将保存的修改",
     },
   },
 });
