@@ -11,7 +11,7 @@ export const SETTING_WORDS = dictionary({
       access:
         "Paths of this list are open to the accounts of this Owner, as far as their own lists allow them too.",
       balance: "Thresholds in US dollars, for every account of this Owner.",
-      mail: "Alerts about SoftLimit and about Levels without keys are sent over this mail server.",
+      mail: "Alerts about SoftLimit and about Levels without keys are sent over this mail server, and without one over Root's.",
     },
     names: {
       RESOURCES: "Paths that accounts may use",
@@ -38,7 +38,7 @@ export const SETTING_WORDS = dictionary({
     source: { set: "set here", default: "default", root: "Root's mail server" },
     isChanged: "not saved yet",
     defaultIs: (text: string) => `Default: ${text}`,
-    reset: "Default",
+    reset: "Reset",
     resetOf: (name: string) => `Put the default of ${name} into its field`,
     save: (count: number) => (count > 1 ? `Save ${count} changes` : "Save"),
     everyPath: "every path",
@@ -83,7 +83,7 @@ export const SETTING_WORDS = dictionary({
     groupAbout: {
       access: "此 Owner 的账户可以使用列表中的路径，同时还受账户自身列表限制。",
       balance: "以美元计的阈值，对此 Owner 的每个账户生效。",
-      mail: "SoftLimit 提醒和 Level 无可用密钥的提醒通过此邮件服务器发送。",
+      mail: "SoftLimit 提醒和 Level 无可用密钥的提醒通过此邮件服务器发送；没有设置时通过 Root 的发送。",
     },
     names: {
       RESOURCES: "账户可用的路径",
@@ -110,7 +110,7 @@ export const SETTING_WORDS = dictionary({
     source: { set: "已设置", default: "默认", root: "Root 的邮件服务器" },
     isChanged: "尚未保存",
     defaultIs: (text: string) => `默认：${text}`,
-    reset: "恢复默认",
+    reset: "重置",
     resetOf: (name: string) => `将 ${name} 的默认值填入`,
     save: (count: number) => (count > 1 ? `保存 ${count} 项修改` : "保存"),
     everyPath: "所有路径",

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Answers } from "../../../api/answers.ts";
 import { differencesOf } from "../../../api/difference.ts";
 import { useGetList } from "../../../api/queries.ts";
+import type { Status } from "../../../api/role.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Differences } from "../../../components/differences.tsx";
@@ -13,6 +14,7 @@ import { Page } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
 import { Time } from "../../../components/time.tsx";
 import { useUrlState } from "../../../components/url-state.ts";
+import { useStatus } from "../../../frame/status.ts";
 import { CONFIGURATION } from "../../../i18n/configuration.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { SHELL } from "../../../i18n/shell.ts";
@@ -27,6 +29,7 @@ type Version = Answers["/x-config/history"]["versions"][number];
 export default function History() {
   const { page: pages } = useWords(SHELL);
   const words = useWords(CONFIGURATION).history;
+  const me = useStatus();
   const [{ page }, change] = useUrlState<"page">(DEFAULTS);
   const [chosen, setChosen] = useState<number | null>(null);
   const asked = useGetList("/x-config/history", { page, size: SIZE });
@@ -43,7 +46,7 @@ export default function History() {
             <>
               <DataTable
                 caption={pages.history}
-                columns={columnsOf(words, present, setChosen)}
+                columns={columnsOf(words, me, present, setChosen)}
                 rows={versions}
                 keyOf={({ version }) => version}
               />
@@ -71,13 +74,14 @@ export default function History() {
 /** `present` is the version in force; null while it is not known. */
 function columnsOf(
   words: (typeof CONFIGURATION)["en"]["history"],
+  me: Pick<Status, "id" | "name">,
   present: number | null,
   choose: (version: number) => void,
 ): readonly Column<Version>[] {
   return [
     { key: "version", title: words.version, isFigure: true, cell: ({ version }) => version },
     { key: "at", title: words.at, cell: ({ at }) => <Time at={at} isShort /> },
-    { key: "by", title: words.by, isFigure: true, isMinor: true, cell: ({ by }) => by },
+    { key: "by", title: words.by, isMinor: true, cell: ({ by }) => (by === me.id ? me.name : by) },
     {
       key: "changes",
       title: words.changes,

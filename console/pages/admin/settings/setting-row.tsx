@@ -41,7 +41,11 @@ export function SettingRow(props: SettingRowProps) {
       </div>
       <SettingField {...props} />
       <div className="setting-source">
-        <Badge tt="none" color={isChanged ? "yellow" : source === "set" ? "arbor" : "gray"}>
+        <Badge
+          tt="none"
+          color={isChanged || source === "set" ? "arbor" : "gray"}
+          variant={isChanged ? "outline" : "light"}
+        >
           {isChanged ? words.isChanged : words.source[source]}
         </Badge>
         <Text size="xs" c="dimmed">

@@ -84,7 +84,7 @@ function SettingsForm({ newest }: { readonly newest: Configuration }) {
       <Stack gap="sm">
         {GROUPS.map((group) => (
           <Section key={group} title={words.groups[group]}>
-            <Text size="sm" c="dimmed">
+            <Text size="sm" c="dimmed" mb={8}>
               {words.groupAbout[group]}
             </Text>
             {SETTING_GROUPS[group].map(row)}
@@ -104,8 +104,7 @@ function SettingsForm({ newest }: { readonly newest: Configuration }) {
 /** Where the value of a setting comes from. Without a mail server of its own an Owner's mails go over Root's. */
 function sourceOf(name: SettingName, settings: Configuration["settings"], isOfRoot: boolean): SettingSource {
   if (isSet(name, settings)) return "set";
-  const isOfServer = name.startsWith("EMAIL_") && !isSet("EMAIL_SMTP", settings);
-  return isOfServer && !isOfRoot ? "root" : "default";
+  return name === "EMAIL_SMTP" && !isOfRoot ? "root" : "default";
 }
 
 /** Returns what is typed with one more text. A password that was emptied again stays as it is. */
