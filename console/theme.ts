@@ -73,7 +73,7 @@ export function themeOf(close: string): MantineThemeOverride {
 
 /** Colours of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
 export const COLORS: CSSVariablesResolver = () => ({
-  variables: {},
+  variables: { "--mantine-color-error": "var(--console-negative)" },
   light: {
     "--mantine-color-dimmed": "#59616a",
     "--mantine-color-placeholder": "#6b737b",

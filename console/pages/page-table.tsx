@@ -39,6 +39,22 @@ export const PAGES: readonly PageEntry[] = [
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("prices", "/admin/prices", "admin", "administration", () => import("./admin/prices/prices.tsx")),
+  page(
+    "modelLimits",
+    "/admin/model-limits",
+    "admin",
+    "administration",
+    () => import("./admin/model-limits/model-limits.tsx"),
+  ),
+  page(
+    "settings",
+    "/admin/settings",
+    "admin",
+    "administration",
+    () => import("./admin/settings/settings.tsx"),
+  ),
+  page("history", "/admin/history", "admin", "administration", () => import("./admin/history/history.tsx")),
   page(
     "integrity",
     "/admin/integrity",
