@@ -35,8 +35,6 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
-  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
-  page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
   page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page(
@@ -51,4 +49,5 @@ export const PAGES: readonly PageEntry[] = [
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("account", "/accounts/:id/:tab?", "manage", null, () => import("./account/account.tsx")),
 ];
