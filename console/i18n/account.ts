@@ -35,7 +35,8 @@ export const ACCOUNT = dictionary({
       amountHint: "US dollars",
       days: "Days",
       daysHint: "how long it is valid; 180 without it",
-      takeHint: "At most what no running request holds. It goes back to the account above, valid for 180 days.",
+      takeHint:
+        "At most what no running request holds. It goes back to the account above, valid for 180 days.",
       account: "Account",
       before: "Before",
       change: "Change",

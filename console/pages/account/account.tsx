@@ -6,21 +6,26 @@ import { Suspense, useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import { AccountViewContext } from "../../api/account-view.ts";
 import { type Account, useAccount } from "../../api/accounts.ts";
+import { usdText } from "../../api/amount.ts";
+import type { AccountWrites } from "../../api/answers.ts";
 import { AccountBadges } from "../../components/account-badges.tsx";
 import { AccountPath } from "../../components/account-path.tsx";
 import { AskedState } from "../../components/asked-state.tsx";
-import { PageBoundary } from "../../components/page-boundary.tsx";
 import { Page } from "../../components/page.tsx";
+import { PageBoundary } from "../../components/page-boundary.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { ACCOUNT } from "../../i18n/account.ts";
+import { ACCOUNT_SETTINGS } from "../../i18n/account-settings.ts";
 import { ACCOUNTS } from "../../i18n/accounts.ts";
 import { useWords } from "../../i18n/language.ts";
 import { NotFound } from "../not-found.tsx";
-import { AccountRecordContext } from "./account-context.ts";
+import { OpenAccountContext } from "./account-context.ts";
 import { KEPT_TABS, TABS } from "./tabs.ts";
 import { Transfer } from "./transfer.tsx";
 
 const ID = /^[1-9]\d{0,14}$/;
+
+type Deleted = AccountWrites["deleted"];
 
 const pageOf = (id: number | null): string => (id === null ? "/accounts" : `/accounts/${id}`);
 
@@ -35,13 +40,18 @@ export default function AccountPage() {
 function KnownAccount({ id, tab }: { readonly id: string; readonly tab: string }) {
   const asked = useAccount(Number(id));
   const view = useMemo(() => ({ user: id, base: `/accounts/${id}` }), [id]);
+  const [deleted, setDeleted] = useState<Deleted | null>(null);
   return (
     <AskedState asked={asked} rows={8}>
       {([account]) => (
         <AccountViewContext.Provider value={view}>
-          <AccountRecordContext.Provider value={account ?? null}>
-            {account === undefined ? <Gone id={id} tab={tab} /> : <There account={account} tab={tab} />}
-          </AccountRecordContext.Provider>
+          {account === undefined ? (
+            <Gone id={id} tab={tab} deleted={deleted} />
+          ) : (
+            <OpenAccountContext.Provider value={{ account, onDeleted: setDeleted }}>
+              <There account={account} tab={tab} />
+            </OpenAccountContext.Provider>
+          )}
         </AccountViewContext.Provider>
       )}
     </AskedState>
@@ -81,16 +91,18 @@ function There({ account, tab }: { readonly account: Account; readonly tab: stri
   );
 }
 
-/** An account that is no more: what it did is kept. */
-function Gone({ id, tab }: { readonly id: string; readonly tab: string }) {
+/** An account that is no more: what it did is kept. `deleted`: what its deletion answered, where it was made on this page. */
+function Gone(props: { readonly id: string; readonly tab: string; readonly deleted: Deleted | null }) {
+  const { id, tab, deleted } = props;
   const words = useWords(ACCOUNT);
+  const { deletion } = useWords(ACCOUNT_SETTINGS);
   const { toList } = useWords(ACCOUNTS);
   const names = TABS.map(({ name }) => name).filter((name) => KEPT_TABS.has(name));
   const open = names.find((name) => name === tab) ?? "ledger";
   return (
     <Page
-      title={words.gone(id)}
-      about={words.goneAbout}
+      title={deleted === null ? words.gone(id) : deletion.done(deleted.User.Name)}
+      about={deleted === null ? words.goneAbout : <Refunded deleted={deleted} />}
       actions={
         <Button component={Link} href="/accounts" variant="default">
           {toList}
@@ -101,6 +113,12 @@ function Gone({ id, tab }: { readonly id: string; readonly tab: string }) {
       {names.length > 0 && <OpenTab tab={open} names={names} />}
     </Page>
   );
+}
+
+function Refunded({ deleted }: { readonly deleted: Deleted }) {
+  const { deletion } = useWords(ACCOUNT_SETTINGS);
+  const { RefundedBalance, TransactionFee } = deleted.User;
+  return <span role="status">{deletion.doneAbout(usdText(RefundedBalance), usdText(TransactionFee))}</span>;
 }
 
 function TabLinks(props: { readonly id: number; readonly tab: string; readonly names: readonly string[] }) {

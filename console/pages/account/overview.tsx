@@ -52,7 +52,7 @@ function Facts() {
       below.data === undefined ? (
         "…"
       ) : (
-        <Anchor component={Link} href={`/accounts?parent=${ID}`} size="sm">
+        <Anchor key="below" component={Link} href={`/accounts?parent=${ID}`} size="sm">
           {countText(below.data.total)}
         </Anchor>
       ),

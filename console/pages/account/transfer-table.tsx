@@ -104,7 +104,5 @@ function Lasts({ plan }: { readonly plan: TransferPlan }) {
   const bill = useAccountGet("bill", { days: PACE_DAYS });
   if (bill.data === undefined) return null;
   const forecast = forecastOf(plan.account.after, bill.data.total_credit_used, PACE_DAYS, Date.now());
-  return (
-    <Text size="sm">{forecast === null ? words.noPace : words.lasts(countText(forecast.days))}</Text>
-  );
+  return <Text size="sm">{forecast === null ? words.noPace : words.lasts(countText(forecast.days))}</Text>;
 }

@@ -2,7 +2,17 @@
 // new balance lasts. A second click does nothing more: while it runs the button is closed, and a repeat after an unknown outcome has
 // the same Idempotency-Key.
 
-import { Anchor, Button, Group, Modal, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import {
+  Anchor,
+  Button,
+  Group,
+  Modal,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
 import { readField } from "../../api/account-fields.ts";
@@ -27,7 +37,12 @@ export function Transfer(props: { readonly account: Account; readonly onClose: (
   const words = useWords(ACCOUNT).transfer;
   const [done, setDone] = useState<Kind | null>(null);
   return (
-    <Modal opened onClose={onClose} title={<span className="cut">{words.title(account.Name)}</span>} size="lg">
+    <Modal
+      opened
+      onClose={onClose}
+      title={<span className="cut">{words.title(account.Name)}</span>}
+      size="lg"
+    >
       {done === null ? (
         <TransferForm account={account} onDone={setDone} />
       ) : (
@@ -88,11 +103,19 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
   const live = useAccountGet("live");
   const above = useAbove(account, kind);
   const amount = positive(parseUsd(amountText));
-  const days = daysText.trim() === "" ? { ok: true as const, value: DEFAULT_DAYS } : readField("Days", daysText);
+  const days =
+    daysText.trim() === "" ? { ok: true as const, value: DEFAULT_DAYS } : readField("Days", daysText);
   const balance = live.data?.balance.total ?? account.Balance;
   const isReady = amount !== null && days.ok && above.isKnown;
   const plan = isReady
-    ? transferPlan({ kind, amount, days: Number(days.value), balance, above: above.balance, nowMs: Date.now() })
+    ? transferPlan({
+        kind,
+        amount,
+        days: Number(days.value),
+        balance,
+        above: above.balance,
+        nowMs: Date.now(),
+      })
     : null;
   const body =
     kind === "give"
