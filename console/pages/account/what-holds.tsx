@@ -2,8 +2,9 @@
 
 import { Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { type Account, idsBetween, isRoot, useAccounts } from "../../api/accounts.ts";
+import { type Account, idsBetween, useAccounts } from "../../api/accounts.ts";
 import { useGet } from "../../api/queries.ts";
+import { isRoot } from "../../api/role.ts";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";

@@ -10,6 +10,7 @@ import { SHELL } from "../../i18n/shell.ts";
 import { Headlines } from "./headlines.tsx";
 import { LimitGauges } from "./limit-gauges.tsx";
 import { NewsList } from "./news-list.tsx";
+import { NextSteps } from "./next-steps.tsx";
 import { StateBanner } from "./state-banner.tsx";
 
 /** The first page of an account. */
@@ -22,6 +23,7 @@ export default function Home() {
         {(figures) => (
           <Stack gap="sm">
             <StateBanner live={figures} />
+            <NextSteps />
             <Headlines live={figures} />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               <LimitGauges live={figures} />
