@@ -21,7 +21,8 @@ export const ACCOUNT_SETTINGS = dictionary({
     lists: {
       about: "+ adds and − takes away; nothing changes before it is saved.",
       all: "everything",
-      everything: "Result: empty, so everything is allowed.",
+      everything: "Empty: everything is allowed.",
+      emptied: "Result: empty, so everything is allowed.",
       result: (items: string) => `Result: ${items}`,
       items: (field: string) => `Items of ${field}`,
       addTo: (field: string) => `Add to ${field}`,
@@ -126,7 +127,8 @@ export const ACCOUNT_SETTINGS = dictionary({
     lists: {
       about: "+ 为添加，− 为移除；保存前不会生效。",
       all: "全部",
-      everything: "结果：为空，即允许全部。",
+      everything: "为空：允许全部。",
+      emptied: "结果：为空，即允许全部。",
       result: (items: string) => `结果：${items}`,
       items: (field: string) => `${field} 的条目`,
       addTo: (field: string) => `添加到 ${field}`,

@@ -43,7 +43,7 @@ export function FieldsForm(props: {
             {about}
           </Text>
         )}
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4 }} spacing="xs">
+        <SimpleGrid cols={{ base: 2, md: 3, lg: 4 }} spacing="xs">
           {fields.map((field) => (
             <AccountField
               key={field}

@@ -86,7 +86,11 @@ export function ListEditor(props: {
       </ul>
       {(added.length > 0 || removed.length > 0 || after.length === 0) && (
         <Text size="xs" c="dimmed" role="status" className="text-block">
-          {after.length === 0 ? words.everything : words.result(after.join(", "))}
+          {after.length > 0
+            ? words.result(after.join(", "))
+            : removed.length > 0
+              ? words.emptied
+              : words.everything}
         </Text>
       )}
     </Stack>

@@ -21,6 +21,7 @@ export interface TabEntry {
 export const TABS: readonly TabEntry[] = [
   tab("overview", () => import("./overview.tsx")),
   tab("requests", () => import("../requests/requests.tsx")),
+  tab("keys", () => import("../keys/keys.tsx")),
   tab("settings", () => import("./settings.tsx")),
 ];
 
