@@ -29,10 +29,7 @@ inBrowser("transfers of credit in the console", () => {
   const linesOf = async (key: string): Promise<Json[]> =>
     (await world.call(key, "GET", "/dashboard/ledger?size=200")).body.lines;
   /** The newest line of each side. */
-  const newest = async () => [
-    (await linesOf(account.key))[0],
-    (await linesOf(world.tree.reseller.key))[0],
-  ];
+  const newest = async () => [(await linesOf(account.key))[0], (await linesOf(world.tree.reseller.key))[0]];
   /** The cells of both accounts in the dialog: before, change, after, line. */
   const planOf = async (name: string): Promise<string[]> =>
     dialog()
