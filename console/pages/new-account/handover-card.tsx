@@ -5,11 +5,11 @@ import { Button, Code, Group, SegmentedControl, Select, Stack, Text } from "@man
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { isRoot } from "../../api/accounts.ts";
 import { countText } from "../../api/amount.ts";
 import type { AccountWrites, Answers } from "../../api/answers.ts";
 import { callApi } from "../../api/call.ts";
 import type { CallFailed } from "../../api/failure.ts";
+import { isRoot } from "../../api/role.ts";
 import { SDKS, type Sdk, sdkSnippet } from "../../api/sdk-snippets.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { Copy, SecretOnce } from "../../components/copy.tsx";
