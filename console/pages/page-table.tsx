@@ -35,6 +35,10 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
+  page("usage", "/usage", "read", "account", () => import("./usage/usage.tsx")),
+  page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
+  page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
+  page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
@@ -51,4 +55,5 @@ export const PAGES: readonly PageEntry[] = [
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page("rotation", "/admin/rotation", "root", "root", () => import("./admin/rotation/rotation.tsx")),
   page("cascades", "/admin/cascades", "root", "root", () => import("./admin/cascades/cascades.tsx")),
+  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
 ];
