@@ -20,6 +20,7 @@ export interface TabEntry {
 /** The tabs in their order. */
 export const TABS: readonly TabEntry[] = [
   tab("overview", () => import("./overview.tsx")),
+  tab("usage", () => import("../usage/usage.tsx")),
   tab("requests", () => import("../requests/requests.tsx")),
   tab("keys", () => import("../keys/keys.tsx")),
   tab("settings", () => import("./settings.tsx")),
