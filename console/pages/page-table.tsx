@@ -35,6 +35,7 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
+  page("usage", "/usage", "read", "account", () => import("./usage/usage.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
@@ -55,6 +56,9 @@ export const PAGES: readonly PageEntry[] = [
     () => import("./admin/settings/settings.tsx"),
   ),
   page("history", "/admin/history", "admin", "administration", () => import("./admin/history/history.tsx")),
+  page("account", "/accounts/:id/:tab?", "manage", null, () => import("./account/account.tsx")),
+  page("bill", "/bill", "manage", "accounts", () => import("./bill/bill.tsx")),
+  page("bill", "/bill/:id", "manage", null, () => import("./bill/statement.tsx")),
   page(
     "integrity",
     "/admin/integrity",
