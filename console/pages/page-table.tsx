@@ -35,6 +35,9 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
+  page("pool", "/admin/pool", "admin", "administration", () => import("./admin/pool/pool.tsx")),
+  page("pool", "/admin/pool/new", "admin", null, () => import("./admin/pool/new-key.tsx")),
+  page("pool", "/admin/pool/:id", "admin", null, () => import("./admin/pool/one-key.tsx")),
   page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page(
