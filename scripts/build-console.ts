@@ -1,19 +1,21 @@
-// `npm run build:console [DIRECTORY]`: builds the console (console/README.md) into .cache/console, or another directory, unless what
-// is there was built from the same sources. Each file has the hash of its content in its name and lies there as it is and
-// compressed, as `NAME`, `NAME.br` and `NAME.gz`. `manifest.json` is written last and by renaming, so that a reader never sees
-// half a build. Files of earlier builds stay for a day, since open pages still ask for them. It must not run inside a server.
+// `npm run build:console [DIRECTORY [HOME]]`: builds the console (console/README.md) into .cache/console, or another directory, unless
+// what is there was built from the same sources; from this installation, or from another folder that has a console/ and a lock file.
+// Each file has a hash of its content in its name and lies there as it is and compressed, as `NAME`, `NAME.br` and `NAME.gz`.
+// The manifest is written last and by renaming, so that a reader never sees half a build, also when two build at once. Files of
+// earlier builds stay for a day, since open pages still ask for them. It must not run inside a server.
 
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { STYLES } from "../console/styles.ts";
+import type { STYLES } from "../console/styles.ts";
 import type { ConsoleFile, ConsoleManifest } from "../src/http/console/build.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
-const SOURCES = join(ROOT, "console");
+const HOME = resolve(process.argv[3] ?? join(import.meta.dirname, ".."));
+const SOURCES = join(HOME, "console");
 /** Where files are served. */
 const PUBLIC_PATH = "/console/files/";
+const ENTRY = "console/main.tsx";
 /** Modules below it and what only they need are administration's. */
 const ADMINISTRATION = "console/pages/admin/";
 /** How long a file of an earlier build stays. */
@@ -37,9 +39,9 @@ async function hashSources(): Promise<string> {
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".md"))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const name of [...names, join(ROOT, "bun.lock"), import.meta.filename]) {
+  for (const name of [...names, join(HOME, "bun.lock"), import.meta.filename]) {
     hash
-      .update(`${relative(ROOT, name)}\n`)
+      .update(`${relative(HOME, name)}\n`)
       .update(await readFile(name))
       .update("\n");
   }
@@ -48,7 +50,8 @@ async function hashSources(): Promise<string> {
 
 /** Joins the style sheets. Their rules stay as they are: the bundler would translate them for browsers of 2020, half as large again. */
 async function buildStyle(): Promise<BuiltFile> {
-  const texts = await Promise.all(STYLES.map((name) => readFile(Bun.resolveSync(name, SOURCES), "utf8")));
+  const { STYLES: names }: { STYLES: typeof STYLES } = await import(join(SOURCES, "styles.ts"));
+  const texts = await Promise.all(names.map((name) => readFile(Bun.resolveSync(name, SOURCES), "utf8")));
   return publicFile("main", "css", STYLE, withoutBlanks(texts.join("\n")));
 }
 
@@ -84,7 +87,7 @@ const buildIcon = async (): Promise<BuiltFile> =>
 /** Builds the application, whose first file is its entry. Throws when a module imports anything but modules. */
 async function buildApplication(): Promise<[BuiltFile, ...BuiltFile[]]> {
   const built = await Bun.build({
-    ...{ entrypoints: [join(SOURCES, "main.tsx")], root: SOURCES, publicPath: PUBLIC_PATH },
+    ...{ entrypoints: [join(HOME, ENTRY)], root: SOURCES, publicPath: PUBLIC_PATH },
     ...{ target: "browser", format: "esm", splitting: true, minify: true, sourcemap: "none", metafile: true },
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
@@ -123,7 +126,7 @@ function publicOutputs(outputs: Outputs): Set<string> {
     for (const { path: next } of outputs[path].imports) visit(next);
   };
   for (const [path, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint === "console/main.tsx") visit(path);
+    if (entryPoint === ENTRY) visit(path);
   }
   for (const path of open) {
     const secret = Object.keys(outputs[path]!.inputs).find((input) => input.startsWith(ADMINISTRATION));
@@ -163,18 +166,25 @@ async function removeOld(directory: string, current: ReadonlySet<string>): Promi
   }
 }
 
-/** Returns the sources of what is built there; null when nothing is, or when it cannot be read. */
-async function builtSources(directory: string): Promise<string | null> {
-  const text = await readFile(join(directory, "manifest.json"), "utf8").catch(() => null);
-  return text === null ? null : (JSON.parse(text) as ConsoleManifest).sources;
+/** Whether what is there was built from these sources, and every file of it is there. */
+async function isBuilt(directory: string, sources: string): Promise<boolean> {
+  try {
+    const manifest: ConsoleManifest = JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"));
+    const forms = manifest.files.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]);
+    await Promise.all(forms.map((name) => access(join(directory, name))));
+    return manifest.sources === sources;
+  } catch {
+    // Whatever is wrong with it, a new build mends it.
+    return false;
+  }
 }
 
 /** Builds the console into a directory, unless it is there already. */
 async function buildConsole(directory: string): Promise<void> {
   // Paths of inputs are relative to the working directory, and names of files contain their hash.
-  process.chdir(ROOT);
+  process.chdir(HOME);
   const sources = await hashSources();
-  if ((await builtSources(directory)) === sources) return;
+  if (await isBuilt(directory, sources)) return;
   await mkdir(directory, { recursive: true });
   const [application, style, colorScheme, icon] = await Promise.all([
     ...([buildApplication(), buildStyle(), buildColorScheme(), buildIcon()] as const),
@@ -190,4 +200,4 @@ async function buildConsole(directory: string): Promise<void> {
   await removeOld(directory, new Set(files.map(({ name }) => name)));
 }
 
-await buildConsole(resolve(process.argv[2] ?? join(ROOT, ".cache/console")));
+await buildConsole(resolve(process.argv[2] ?? join(HOME, ".cache/console")));

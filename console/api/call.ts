@@ -17,6 +17,10 @@ export interface Call {
   /** Where the contract takes one: a repeat with the same one gets the first answer. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+  /** Further headers by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A POST that changes nothing, or says itself what it did: its failure leaves no outcome in doubt. */
+  readonly isQuestion?: boolean;
   /** Another key than the session's: before signing in. */
   readonly key?: string;
 }
@@ -48,13 +52,14 @@ export async function callList(call: Call): Promise<{ readonly rows: unknown; re
 
 /** Makes a call and returns its response as it comes, for streams and downloads. Rejects as `callApi`. */
 export async function respond(call: Call): Promise<Response> {
-  const isWrite = call.method !== "GET";
+  const isWrite = call.method !== "GET" && call.isQuestion !== true;
   const key = call.key ?? currentKey();
   let response: Response;
   try {
     response = await fetch(addressOf(call.path, call.query), {
       method: call.method,
       headers: {
+        ...call.headers,
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(call.body === undefined ? {} : { "content-type": "application/json" }),
         ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
@@ -74,10 +79,9 @@ export async function respond(call: Call): Promise<Response> {
   }
   if (response.ok) return response;
   const failure = await readFailure(response, isWrite);
-  // A key that ended while the page was open signs out, wherever the call came from.
-  if (call.key === undefined && failure.kind === "refused" && failure.code === "invalid_api_key") {
-    signOut("rejected");
-  }
+  // A key that ended while the page was open signs out, wherever the call came from. One that was replaced meanwhile does not.
+  const isRejected = failure.kind === "refused" && failure.code === "invalid_api_key";
+  if (call.key === undefined && isRejected && key === currentKey()) signOut("rejected");
   throw new CallFailed(failure);
 }
 

@@ -68,7 +68,7 @@ function keep(key: string, remember: boolean): void {
 
 /** Forgets the key everywhere in this browser. */
 export function signOut(reason: SignedOutReason): void {
-  if (session.key === null) return;
+  if (session.key === null || (reason === "rejected" && isReplacing)) return;
   forgetStored();
   change({ key: null, reason });
 }
@@ -78,6 +78,21 @@ export function replaceKey(key: string): void {
   if (session.key === null) return;
   keep(key, session.remembered);
   change({ ...session, key });
+}
+
+let isReplacing = false;
+
+/**
+ * Runs a rotation of the key that is signed in, which calls `replaceKey`. A poll that the service refuses meanwhile, because the
+ * former key is dead and the new one still on its way here, does not sign out: the answer with the new key would be lost.
+ */
+export async function whileReplacing<T>(rotation: () => Promise<T>): Promise<T> {
+  isReplacing = true;
+  try {
+    return await rotation();
+  } finally {
+    isReplacing = false;
+  }
 }
 
 /** Returns the key for a request, or null when nobody is signed in. */

@@ -1,0 +1,130 @@
+// The list of an account's keys: what each may do, what it has cost, when it was last used.
+
+import { Badge, Group, Text, UnstyledButton } from "@mantine/core";
+import { useAccountView } from "../../api/account-view.ts";
+import { countText, usdText } from "../../api/amount.ts";
+import { Amount } from "../../components/amount.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Time, utcText } from "../../components/time.tsx";
+import { KEYS } from "../../i18n/keys.ts";
+import { useWords } from "../../i18n/language.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { type ApiKeyRow, type Caller, isItself, MAIN_KEY_ID, stateOf } from "./key-rights.ts";
+
+type KeyWords = (typeof KEYS)["en"];
+
+const COLORS = { active: "arbor", disabled: "gray", expired: "red" } as const;
+
+/** The caps of a key as short texts, such as `5.00 a day`. */
+export function capTexts(row: ApiKeyRow, words: KeyWords): readonly string[] {
+  const { capOf } = words;
+  return [
+    ...(row.hard_limit > 0n ? [`${usdText(row.hard_limit)} / ${capOf.hard}`] : []),
+    ...(row.daily_limit > 0n ? [`${usdText(row.daily_limit)} / ${capOf.daily}`] : []),
+    ...(row.rpm > 0 ? [`${countText(row.rpm)} ${capOf.rpm}`] : []),
+    ...(row.tpm > 0 ? [`${countText(row.tpm)} ${capOf.tpm}`] : []),
+  ];
+}
+
+/** How a key stands, and until when its former secret is valid. */
+export function KeyState({ row }: { readonly row: ApiKeyRow }) {
+  const words = useWords(KEYS);
+  const state = stateOf(row, Date.now());
+  const overlap = row.overlap_until;
+  return (
+    <Group gap={4}>
+      <Badge color={COLORS[state]}>{words.is[state]}</Badge>
+      {overlap !== null && Date.parse(overlap) > Date.now() && (
+        <Badge color="yellow">{words.overlap(`${utcText(overlap, true)} UTC`)}</Badge>
+      )}
+    </Group>
+  );
+}
+
+/** Today in UTC, and the first day of its month, as YYYY-MM-DD. */
+const periodsAt = (nowMs: number) => {
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  return { today, month: `${today.slice(0, 7)}-01` };
+};
+
+/** The table; `onOpen` shows one key. */
+export function KeyTable(props: {
+  readonly keys: readonly ApiKeyRow[];
+  readonly caller: Caller;
+  readonly onOpen: (row: ApiKeyRow) => void;
+}) {
+  const { keys, caller, onOpen } = props;
+  const words = useWords(KEYS);
+  const shell = useWords(SHELL);
+  const { base } = useAccountView();
+  const { today, month } = periodsAt(Date.now());
+  const lines = (row: ApiKeyRow, from?: string) =>
+    `${base}/ledger?api_key=${row.id}&type=charge${from === undefined ? "" : `&from=${from}`}`;
+  const columns: readonly Column<ApiKeyRow>[] = [
+    {
+      key: "name",
+      title: words.name,
+      cell: (row) => (
+        <Group gap={6} wrap="nowrap">
+          <UnstyledButton fz="sm" fw={600} onClick={() => onOpen(row)} aria-label={words.open(row.name)}>
+            {row.name}
+          </UnstyledButton>
+          {row.id === MAIN_KEY_ID && <Badge color="gray">{words.main}</Badge>}
+          {isItself(caller, row) && <Badge>{words.itself}</Badge>}
+        </Group>
+      ),
+    },
+    { key: "scopes", title: words.scopes, cell: (row) => row.scopes.join(" ") },
+    { key: "status", title: words.status, cell: (row) => <KeyState row={row} /> },
+    {
+      key: "caps",
+      title: words.caps,
+      cell: (row) =>
+        capTexts(row, words).join(" · ") || (
+          <Text span size="sm" c="dimmed">
+            {shell.none}
+          </Text>
+        ),
+      isMinor: true,
+    },
+    {
+      key: "today",
+      title: words.today,
+      isFigure: true,
+      cell: (row) => <Amount value={row.cost_today} to={lines(row, today)} />,
+    },
+    {
+      key: "month",
+      title: words.month,
+      isFigure: true,
+      cell: (row) => <Amount value={row.cost_month} to={lines(row, month)} />,
+    },
+    {
+      key: "total",
+      title: words.total,
+      isFigure: true,
+      cell: (row) => <Amount value={row.cost_total} to={lines(row)} />,
+    },
+    {
+      key: "used",
+      title: words.lastUsed,
+      isMinor: true,
+      cell: (row) => <Time at={row.last_used_at} isShort />,
+    },
+    {
+      key: "expires",
+      title: words.expires,
+      isMinor: true,
+      cell: (row) => <Time at={row.expires_at} isShort />,
+    },
+  ];
+  return (
+    <DataTable
+      caption={shell.page.keys}
+      columns={columns}
+      rows={keys}
+      keyOf={(row) => row.id}
+      onOpen={onOpen}
+    />
+  );
+}
