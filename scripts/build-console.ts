@@ -5,10 +5,9 @@
 // earlier builds stay for a day, since open pages still ask for them. It must not run inside a server.
 
 import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { STYLES } from "../console/styles.ts";
 import type { ConsoleFile, ConsoleManifest } from "../src/http/console/build.ts";
 
 const HOME = resolve(process.argv[3] ?? join(import.meta.dirname, ".."));
@@ -27,6 +26,15 @@ const BROTLI_QUALITY = 10;
 interface BuiltFile extends ConsoleFile {
   readonly bytes: Uint8Array;
 }
+
+/** The kit, whose style sheet has a part for each component. */
+const KIT = "@mantine/core/styles.css";
+/** Style sheets that follow it, as modules of the console would name them. */
+const FURTHER_STYLES = ["@mantine/notifications/styles.css", "@mantine/spotlight/styles.css"];
+/** Our own style sheets, in the order of their names; they come last, so that they overrule the others. */
+const OWN_STYLES = join(SOURCES, "styles");
+/** A class of the kit. */
+const KIT_CLASS = /\bm_[0-9a-f]+\b/g;
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
@@ -48,11 +56,41 @@ async function hashSources(): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Joins the style sheets. Their rules stay as they are: the bundler would translate them for browsers of 2020, half as large again. */
-async function buildStyle(): Promise<BuiltFile> {
-  const { STYLES: names }: { STYLES: typeof STYLES } = await import(join(SOURCES, "styles.ts"));
-  const texts = await Promise.all(names.map((name) => readFile(Bun.resolveSync(name, SOURCES), "utf8")));
+/**
+ * Joins the style sheets of all pages: a style that came with a page's own chunk would stand after ours and overrule it. The rules
+ * stay as they are: the bundler would translate them for browsers of 2020, half as large again.
+ */
+async function buildStyle(scripts: readonly BuiltFile[]): Promise<BuiltFile> {
+  const own = (await readdir(OWN_STYLES)).filter((name) => name.endsWith(".css")).sort();
+  const further = [
+    ...FURTHER_STYLES.map((name) => Bun.resolveSync(name, SOURCES)),
+    ...own.map((name) => join(OWN_STYLES, name)),
+  ].map((path) => readFile(path, "utf8"));
+  const texts = [...(await kitStyles(scripts)), ...(await Promise.all(further))];
   return publicFile("main", "css", STYLE, withoutBlanks(texts.join("\n")));
+}
+
+/**
+ * Returns the style sheets of the components that are in the scripts, and those without classes, in the order of the whole: general
+ * ones come first, and a component's after those of the components that it is made of.
+ */
+async function kitStyles(scripts: readonly BuiltFile[]): Promise<string[]> {
+  const whole = Bun.resolveSync(KIT, SOURCES);
+  const order = await readFile(whole, "utf8");
+  const used = new Set(scripts.flatMap(({ bytes }) => Buffer.from(bytes).toString().match(KIT_CLASS) ?? []));
+  const folder = join(dirname(whole), "styles");
+  const names = (await readdir(folder)).filter((name) => /^[\w-]+\.css$/.test(name));
+  const sheets = await Promise.all(
+    names.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()),
+  );
+  return sheets
+    .filter((sheet) => {
+      const classes = sheet.match(KIT_CLASS);
+      return classes === null || classes.some((one) => used.has(one));
+    })
+    .map((sheet) => ({ sheet, at: order.indexOf(sheet) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ sheet }) => sheet);
 }
 
 /** Returns a style sheet without comments and without blanks that mean nothing. What stands in quotes is kept as it is. */
@@ -86,6 +124,7 @@ const buildIcon = async (): Promise<BuiltFile> =>
 
 /** Builds the application, whose first file is its entry. Throws when a module imports anything but modules. */
 async function buildApplication(): Promise<[BuiltFile, ...BuiltFile[]]> {
+  // No `minChunkSize`: it would fold what only pages of administration share into chunks that everybody loads.
   const built = await Bun.build({
     ...{ entrypoints: [join(HOME, ENTRY)], root: SOURCES, publicPath: PUBLIC_PATH },
     ...{ target: "browser", format: "esm", splitting: true, minify: true, sourcemap: "none", metafile: true },
@@ -95,7 +134,7 @@ async function buildApplication(): Promise<[BuiltFile, ...BuiltFile[]]> {
   });
   const strange = built.outputs.find(({ path }) => !path.endsWith(".js"));
   if (strange !== undefined)
-    throw new Error(`${strange.path}: modules import modules; console/styles.ts lists styles`);
+    throw new Error(`${strange.path}: modules import modules, and styles are joined apart`);
   const open = publicOutputs(built.metafile!.outputs);
   const [entry, ...chunks] = await Promise.all(
     built.outputs
@@ -186,8 +225,9 @@ async function buildConsole(directory: string): Promise<void> {
   const sources = await hashSources();
   if (await isBuilt(directory, sources)) return;
   await mkdir(directory, { recursive: true });
-  const [application, style, colorScheme, icon] = await Promise.all([
-    ...([buildApplication(), buildStyle(), buildColorScheme(), buildIcon()] as const),
+  const application = await buildApplication();
+  const [style, colorScheme, icon] = await Promise.all([
+    ...([buildStyle(application), buildColorScheme(), buildIcon()] as const),
   ]);
   const files = [...application, style, colorScheme, icon];
   await Promise.all(files.map((file) => writeCompressed(directory, file)));
