@@ -7,7 +7,8 @@ export const ROUTING = dictionary({
   en: {
     tabs: { maps: "Maps", xray: "Route X-ray" },
     about: {
-      MODEL_MAPPER: "Which model a request gets instead of the one that it names, after the account's own map. Applied once.",
+      MODEL_MAPPER:
+        "Which model a request gets instead of the one that it names, after the account's own map. Applied once.",
       LEVEL_MAPPER: "Which Level serves a model. A model without an entry goes to the account's own Level.",
       SWITCH_OVER: "Which Level takes over while the keys of another one fail.",
       MODEL_FAILOVER: "Which models are tried, in this order, after three failed keys.",
@@ -26,7 +27,8 @@ export const ROUTING = dictionary({
     },
     empty: {
       MODEL_MAPPER: "No entry: requests keep the model that they name.",
-      LEVEL_MAPPER: "No entry: every model goes to its account's own Level. Adding a provider key adds the entries of known models.",
+      LEVEL_MAPPER:
+        "No entry: every model goes to its account's own Level. Adding a provider key adds the entries of known models.",
       SWITCH_OVER: "No entry: no Level takes over for another.",
       MODEL_FAILOVER: "No entry: no other model is tried.",
     },
@@ -58,12 +60,14 @@ export const ROUTING = dictionary({
       leads_to_no_keys: (model: string, level: number) =>
         `${model} goes to Level ${level}, which has no key that is in use.`,
       hidden: (by: string) => `Never tried: ${by} takes everything first.`,
-      own_level: (model: string) => `LEVEL_MAPPER does not name ${model}: it goes to the account's own Level.`,
+      own_level: (model: string) =>
+        `LEVEL_MAPPER does not name ${model}: it goes to the account's own Level.`,
       renamed: (to: string) => `MODEL_MAPPER turns it into ${to} before: only a cascade leads here.`,
       mapped_once: (model: string, to: string) =>
         `${model} is mapped to ${to} too, but the map applies once: requests stay with ${model}.`,
       too_many: (first: string) => `Only five are tried: ${first} and what follows never are.`,
-      no_way_in: (level: number) => `Level ${level} has no keys, so requests are refused before they switch over.`,
+      no_way_in: (level: number) =>
+        `Level ${level} has no keys, so requests are refused before they switch over.`,
     },
     account: "Account",
     accountHint: "id, name or e-mail; empty: this one",
@@ -130,11 +134,13 @@ export const ROUTING = dictionary({
     findings: {
       no_keys: (level: number) => `Level ${level} 没有密钥。`,
       all_disabled: (level: number) => `Level ${level} 的密钥全部已停用。`,
-      leads_to_no_keys: (model: string, level: number) => `${model} 指向 Level ${level}，那里没有启用的密钥。`,
+      leads_to_no_keys: (model: string, level: number) =>
+        `${model} 指向 Level ${level}，那里没有启用的密钥。`,
       hidden: (by: string) => `永远不会用到：${by} 先匹配所有情况。`,
       own_level: (model: string) => `LEVEL_MAPPER 没有 ${model}：使用账户自己的 Level。`,
       renamed: (to: string) => `MODEL_MAPPER 已先将其变为 ${to}：只有全局下发会到这里。`,
-      mapped_once: (model: string, to: string) => `${model} 也映射到 ${to}，但映射只应用一次：请求停留在 ${model}。`,
+      mapped_once: (model: string, to: string) =>
+        `${model} 也映射到 ${to}，但映射只应用一次：请求停留在 ${model}。`,
       too_many: (first: string) => `只尝试前五个：${first} 及之后的不会用到。`,
       no_way_in: (level: number) => `Level ${level} 没有密钥，请求在切换之前就会被拒绝。`,
     },

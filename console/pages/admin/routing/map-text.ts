@@ -81,8 +81,13 @@ export interface MapChange {
 }
 
 /** Returns what becomes different, in the order in which entries are tried. */
-export function changesBetween(before: readonly MapEntry[], after: readonly MapEntry[]): readonly MapChange[] {
-  const [was, is] = [before, after].map((entries) => new Map(entries.map(({ left, right }) => [left, right])));
+export function changesBetween(
+  before: readonly MapEntry[],
+  after: readonly MapEntry[],
+): readonly MapChange[] {
+  const [was, is] = [before, after].map(
+    (entries) => new Map(entries.map(({ left, right }) => [left, right])),
+  );
   const lefts = [...new Set([...was!.keys(), ...is!.keys()])].sort(compareTried);
   return lefts.flatMap((left) => {
     const change = { left, before: was!.get(left) ?? null, after: is!.get(left) ?? null };
