@@ -5,6 +5,7 @@ import { memo } from "react";
 import { Link } from "wouter";
 import { countText } from "../../../api/amount.ts";
 import { useWrite } from "../../../api/writes.ts";
+import { Sparkline } from "../../../charts/lines.tsx";
 import { Amount } from "../../../components/amount.tsx";
 import { FailureNotice } from "../../../components/failure-notice.tsx";
 import { useWords } from "../../../i18n/language.ts";
@@ -37,6 +38,7 @@ export const KeyCard = memo(function KeyCard({ row }: { readonly row: KeyRow }) 
 function LastHour({ row }: { readonly row: KeyRow }) {
   const words = useWords(POOL);
   const { attempts, failures, p50_ms: p50, p95_ms: p95 } = row.LastHour;
+  const name = row.Name || words.unnamed(row.ID);
   return (
     <>
       <Group justify="space-between" gap="xs" wrap="nowrap" mt={2}>
@@ -55,6 +57,7 @@ function LastHour({ row }: { readonly row: KeyRow }) {
                 </Text>
               )}
             </Text>
+            <Sparkline label={words.perMinute(name, countText(attempts))} values={row.LastHour.per_minute} />
           </>
         )}
       </Group>

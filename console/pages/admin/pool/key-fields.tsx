@@ -112,7 +112,8 @@ function AddressFields({ draft, change, failure }: KeyFieldsProps) {
             ...KNOWN_PROVIDERS.map(({ id, name }) => ({ value: id, label: name })),
             { value: "", label: words.other },
           ]}
-          value={known?.id ?? ""}
+          value={known?.id ?? (draft.provider.trim() === "" ? null : "")}
+          placeholder={words.choose}
           onChange={(id) => change({ provider: KNOWN_PROVIDERS.find((one) => one.id === id)?.base ?? "" })}
           allowDeselect={false}
           searchable

@@ -13,7 +13,8 @@ export function KeyState(props: {
 }) {
   const { state, until, reason } = props;
   const words = useWords(POOL);
-  const why = reason ? (words.reasons[reason] ?? reason) : null;
+  // That a key is disabled has no other reason than that.
+  const why = reason && state !== "disabled" ? (words.reasons[reason] ?? reason) : null;
   return (
     <Group gap={5} wrap="nowrap" align="baseline">
       <span className="state-mark" data-state={state} aria-hidden="true" />

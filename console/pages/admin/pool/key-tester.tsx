@@ -32,10 +32,10 @@ export function KeyTester({ id }: { readonly id: number }) {
         <Group gap="xs" align="flex-end">
           <TextInput
             label={words.model}
-            placeholder={words.modelHint}
+            description={words.modelHint}
             value={model}
             onChange={(event) => setModel(event.currentTarget.value)}
-            flex={1}
+            flex="1 0 180px"
           />
           <Button type="submit" variant="default" loading={test.isRunning}>
             {testWord}

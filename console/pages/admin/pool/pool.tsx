@@ -1,10 +1,9 @@
 // Pool: an Owner's provider keys by Level, as they are at this moment.
 
 import { Button } from "@mantine/core";
-import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { countText } from "../../../api/amount.ts";
-import { GAUGE_MS, useGet, useGetList } from "../../../api/queries.ts";
+import { useGet } from "../../../api/queries.ts";
 import { useWrite } from "../../../api/writes.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { Empty } from "../../../components/empty.tsx";
@@ -18,12 +17,10 @@ import { POOL } from "../../../i18n/pool.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { LevelColumn } from "./level-column.tsx";
 import { isFound, isUsable, type KeyRow, levelsOf } from "./levels.ts";
+import { KEYS_MAX, usePoolKeys } from "./pool-keys.ts";
 
-/** The most that one answer holds. */
-const KEYS_MAX = 1_000;
-/** Above so many keys the pool is asked less often: an answer is then some hundred kilobytes. */
-const KEYS_LIVE = 200;
-const SLOW_MS = 10_000;
+/** How often events are asked for. */
+const EVENTS_MS = 10_000;
 const STATES: readonly KeyRow["State"][] = ["normal", "resting", "sleeping", "waking", "disabled"];
 const FILTERS = { state: "", q: "", page: "" };
 
@@ -33,11 +30,8 @@ export default function Pool() {
   const words = useWords(POOL);
   const [filters, change] = useUrlState(FILTERS);
   const page = Number(filters.page || 1);
-  const [isLarge, setLarge] = useState(false);
-  const everyMs = isLarge ? SLOW_MS : GAUGE_MS;
-  const keys = useGetList("/x-keys", { page, size: KEYS_MAX }, { everyMs });
+  const keys = usePoolKeys(page);
   const total = keys.data?.total ?? 0;
-  useEffect(() => setLarge(total > KEYS_LIVE), [total]);
   return (
     <Page
       title={titles.pool}
@@ -82,7 +76,7 @@ function Levels(props: { readonly keys: readonly KeyRow[]; readonly filters: { s
   const { keys, filters } = props;
   const words = useWords(POOL);
   const conf = useGet("/x-conf");
-  const events = useGet("/x-events", { page: 1, size: 50 }, { everyMs: SLOW_MS });
+  const events = useGet("/x-events", { page: 1, size: 50 }, { everyMs: EVENTS_MS });
   const isFiltered = filters.state !== "" || filters.q !== "";
   const passes = (row: KeyRow) =>
     (filters.state === "" || row.State === filters.state) && isFound(row, filters.q);
