@@ -34,11 +34,12 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const twoDigits = (figure: number): string => String(figure).padStart(2, "0");
 
-/** Writes a duration as `4:32`, or `1:02:03` from an hour on; what is over is `0:00`. */
+/** Writes a duration as `4:32`, `1:02:03` from an hour on, `3d 4h` from two days on; what is over is `0:00`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   const rest = twoDigits(seconds % 60);
+  if (hours >= 48) return `${Math.floor(hours / 24)}d ${hours % 24}h`;
   return hours > 0 ? `${hours}:${twoDigits(minutes)}:${rest}` : `${minutes}:${rest}`;
 }
 

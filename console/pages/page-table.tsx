@@ -35,15 +35,15 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
-  page("pool", "/admin/pool", "admin", "administration", () => import("./admin/pool/pool.tsx")),
-  page("pool", "/admin/pool/new", "admin", null, () => import("./admin/pool/new-key.tsx")),
-  page("pool", "/admin/pool/:id", "admin", null, () => import("./admin/pool/one-key.tsx")),
-  page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
-  page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
+  page("pool", "/admin/pool", "admin", "administration", () => import("./admin/pool/pool.tsx")),
+  page("pool", "/admin/pool/new", "admin", null, () => import("./admin/pool/new-key.tsx")),
+  page("pool", "/admin/pool/:id", "admin", null, () => import("./admin/pool/one-key.tsx")),
+  page("routing", "/admin/routing", "admin", "administration", () => import("./admin/routing/routing.tsx")),
+  page("traffic", "/admin/traffic", "admin", "administration", () => import("./admin/traffic/traffic.tsx")),
   page(
     "integrity",
     "/admin/integrity",
