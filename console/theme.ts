@@ -55,6 +55,7 @@ const THEME = createTheme({
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { size: "sm", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 300, withinPortal: true, multiline: true, maw: 360 } },
+    Alert: { defaultProps: { p: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light" } },
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
   },

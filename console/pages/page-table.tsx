@@ -59,6 +59,11 @@ export const PAGES: readonly PageEntry[] = [
   page("account", "/accounts/:id/:tab?", "manage", null, () => import("./account/account.tsx")),
   page("bill", "/bill", "manage", "accounts", () => import("./bill/bill.tsx")),
   page("bill", "/bill/:id", "manage", null, () => import("./bill/statement.tsx")),
+  page("pool", "/admin/pool", "admin", "administration", () => import("./admin/pool/pool.tsx")),
+  page("pool", "/admin/pool/new", "admin", null, () => import("./admin/pool/new-key.tsx")),
+  page("pool", "/admin/pool/:id", "admin", null, () => import("./admin/pool/one-key.tsx")),
+  page("routing", "/admin/routing", "admin", "administration", () => import("./admin/routing/routing.tsx")),
+  page("traffic", "/admin/traffic", "admin", "administration", () => import("./admin/traffic/traffic.tsx")),
   page(
     "integrity",
     "/admin/integrity",
