@@ -35,6 +35,7 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
+  page("models", "/models", "read", "account", () => import("./models/models.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
