@@ -1,4 +1,5 @@
-// The entry of the console: the nonce for style elements that components make, and the application. styles.ts lists the styles.
+// The entry of the console: the nonce for style elements that components make, and the application. The build joins the styles of
+// all components that are used, so that modules import none.
 
 import { setNonce } from "get-nonce";
 import { createRoot } from "react-dom/client";

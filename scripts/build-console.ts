@@ -1,19 +1,20 @@
-// `npm run build:console [DIRECTORY]`: builds the console (console/README.md) into .cache/console, or another directory, unless what
-// is there was built from the same sources. Each file has the hash of its content in its name and lies there as it is and
-// compressed, as `NAME`, `NAME.br` and `NAME.gz`. `manifest.json` is written last and by renaming, so that a reader never sees
-// half a build. Files of earlier builds stay for a day, since open pages still ask for them. It must not run inside a server.
+// `npm run build:console [DIRECTORY [HOME]]`: builds the console (console/README.md) into .cache/console, or another directory, unless
+// what is there was built from the same sources; from this installation, or from another folder that has a console/ and a lock file.
+// Each file has a hash of its content in its name and lies there as it is and compressed, as `NAME`, `NAME.br` and `NAME.gz`.
+// The manifest is written last and by renaming, so that a reader never sees half a build, also when two build at once. Files of
+// earlier builds stay for a day, since open pages still ask for them. It must not run inside a server.
 
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { STYLES } from "../console/styles.ts";
 import type { ConsoleFile, ConsoleManifest } from "../src/http/console/build.ts";
 
-const ROOT = resolve(import.meta.dirname, "..");
-const SOURCES = join(ROOT, "console");
+const HOME = resolve(process.argv[3] ?? join(import.meta.dirname, ".."));
+const SOURCES = join(HOME, "console");
 /** Where files are served. */
 const PUBLIC_PATH = "/console/files/";
+const ENTRY = "console/main.tsx";
 /** Modules below it and what only they need are administration's. */
 const ADMINISTRATION = "console/pages/admin/";
 /** How long a file of an earlier build stays. */
@@ -26,6 +27,15 @@ interface BuiltFile extends ConsoleFile {
   readonly bytes: Uint8Array;
 }
 
+/** The kit, whose style sheet has a part for each component. */
+const KIT = "@mantine/core/styles.css";
+/** Style sheets that follow it, as modules of the console would name them. */
+const FURTHER_STYLES = ["@mantine/notifications/styles.css", "@mantine/spotlight/styles.css"];
+/** Our own style sheets, in the order of their names; they come last, so that they overrule the others. */
+const OWN_STYLES = join(SOURCES, "styles");
+/** A class of the kit. */
+const KIT_CLASS = /\bm_[0-9a-f]+\b/g;
+
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 const ICON = "image/svg+xml";
@@ -37,19 +47,50 @@ async function hashSources(): Promise<string> {
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".md"))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const name of [...names, join(ROOT, "bun.lock"), import.meta.filename]) {
+  for (const name of [...names, join(HOME, "bun.lock"), import.meta.filename]) {
     hash
-      .update(`${relative(ROOT, name)}\n`)
+      .update(`${relative(HOME, name)}\n`)
       .update(await readFile(name))
       .update("\n");
   }
   return hash.digest("hex");
 }
 
-/** Joins the style sheets. Their rules stay as they are: the bundler would translate them for browsers of 2020, half as large again. */
-async function buildStyle(): Promise<BuiltFile> {
-  const texts = await Promise.all(STYLES.map((name) => readFile(Bun.resolveSync(name, SOURCES), "utf8")));
+/**
+ * Joins the style sheets of all pages: a style that came with a page's own chunk would stand after ours and overrule it. The rules
+ * stay as they are: the bundler would translate them for browsers of 2020, half as large again.
+ */
+async function buildStyle(scripts: readonly BuiltFile[]): Promise<BuiltFile> {
+  const own = (await readdir(OWN_STYLES)).filter((name) => name.endsWith(".css")).sort();
+  const further = [
+    ...FURTHER_STYLES.map((name) => Bun.resolveSync(name, SOURCES)),
+    ...own.map((name) => join(OWN_STYLES, name)),
+  ].map((path) => readFile(path, "utf8"));
+  const texts = [...(await kitStyles(scripts)), ...(await Promise.all(further))];
   return publicFile("main", "css", STYLE, withoutBlanks(texts.join("\n")));
+}
+
+/**
+ * Returns the style sheets of the components that are in the scripts, and those without classes, in the order of the whole: general
+ * ones come first, and a component's after those of the components that it is made of.
+ */
+async function kitStyles(scripts: readonly BuiltFile[]): Promise<string[]> {
+  const whole = Bun.resolveSync(KIT, SOURCES);
+  const order = await readFile(whole, "utf8");
+  const used = new Set(scripts.flatMap(({ bytes }) => Buffer.from(bytes).toString().match(KIT_CLASS) ?? []));
+  const folder = join(dirname(whole), "styles");
+  const names = (await readdir(folder)).filter((name) => /^[\w-]+\.css$/.test(name));
+  const sheets = await Promise.all(
+    names.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()),
+  );
+  return sheets
+    .filter((sheet) => {
+      const classes = sheet.match(KIT_CLASS);
+      return classes === null || classes.some((one) => used.has(one));
+    })
+    .map((sheet) => ({ sheet, at: order.indexOf(sheet) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ sheet }) => sheet);
 }
 
 /** Returns a style sheet without comments and without blanks that mean nothing. What stands in quotes is kept as it is. */
@@ -83,8 +124,9 @@ const buildIcon = async (): Promise<BuiltFile> =>
 
 /** Builds the application, whose first file is its entry. Throws when a module imports anything but modules. */
 async function buildApplication(): Promise<[BuiltFile, ...BuiltFile[]]> {
+  // No `minChunkSize`: it would fold what only pages of administration share into chunks that everybody loads.
   const built = await Bun.build({
-    ...{ entrypoints: [join(SOURCES, "main.tsx")], root: SOURCES, publicPath: PUBLIC_PATH },
+    ...{ entrypoints: [join(HOME, ENTRY)], root: SOURCES, publicPath: PUBLIC_PATH },
     ...{ target: "browser", format: "esm", splitting: true, minify: true, sourcemap: "none", metafile: true },
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
@@ -92,7 +134,7 @@ async function buildApplication(): Promise<[BuiltFile, ...BuiltFile[]]> {
   });
   const strange = built.outputs.find(({ path }) => !path.endsWith(".js"));
   if (strange !== undefined)
-    throw new Error(`${strange.path}: modules import modules; console/styles.ts lists styles`);
+    throw new Error(`${strange.path}: modules import modules, and styles are joined apart`);
   const open = publicOutputs(built.metafile!.outputs);
   const [entry, ...chunks] = await Promise.all(
     built.outputs
@@ -123,7 +165,7 @@ function publicOutputs(outputs: Outputs): Set<string> {
     for (const { path: next } of outputs[path].imports) visit(next);
   };
   for (const [path, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint === "console/main.tsx") visit(path);
+    if (entryPoint === ENTRY) visit(path);
   }
   for (const path of open) {
     const secret = Object.keys(outputs[path]!.inputs).find((input) => input.startsWith(ADMINISTRATION));
@@ -163,21 +205,29 @@ async function removeOld(directory: string, current: ReadonlySet<string>): Promi
   }
 }
 
-/** Returns the sources of what is built there; null when nothing is, or when it cannot be read. */
-async function builtSources(directory: string): Promise<string | null> {
-  const text = await readFile(join(directory, "manifest.json"), "utf8").catch(() => null);
-  return text === null ? null : (JSON.parse(text) as ConsoleManifest).sources;
+/** Whether what is there was built from these sources, and every file of it is there. */
+async function isBuilt(directory: string, sources: string): Promise<boolean> {
+  try {
+    const manifest: ConsoleManifest = JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"));
+    const forms = manifest.files.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]);
+    await Promise.all(forms.map((name) => access(join(directory, name))));
+    return manifest.sources === sources;
+  } catch {
+    // Whatever is wrong with it, a new build mends it.
+    return false;
+  }
 }
 
 /** Builds the console into a directory, unless it is there already. */
 async function buildConsole(directory: string): Promise<void> {
   // Paths of inputs are relative to the working directory, and names of files contain their hash.
-  process.chdir(ROOT);
+  process.chdir(HOME);
   const sources = await hashSources();
-  if ((await builtSources(directory)) === sources) return;
+  if (await isBuilt(directory, sources)) return;
   await mkdir(directory, { recursive: true });
-  const [application, style, colorScheme, icon] = await Promise.all([
-    ...([buildApplication(), buildStyle(), buildColorScheme(), buildIcon()] as const),
+  const application = await buildApplication();
+  const [style, colorScheme, icon] = await Promise.all([
+    ...([buildStyle(application), buildColorScheme(), buildIcon()] as const),
   ]);
   const files = [...application, style, colorScheme, icon];
   await Promise.all(files.map((file) => writeCompressed(directory, file)));
@@ -190,4 +240,4 @@ async function buildConsole(directory: string): Promise<void> {
   await removeOld(directory, new Set(files.map(({ name }) => name)));
 }
 
-await buildConsole(resolve(process.argv[2] ?? join(ROOT, ".cache/console")));
+await buildConsole(resolve(process.argv[2] ?? join(HOME, ".cache/console")));

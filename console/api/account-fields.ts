@@ -8,7 +8,7 @@ import { parseUsd, plainUsd } from "./amount.ts";
 /** A field of `POST` or `PUT /x-users` that is typed as a text. */
 export type TextField = Exclude<
   keyof Change,
-  "Status" | "Suspended" | "ModelLimits" | "DNA" | "ParentID" | "AllowModels" | "ModelMapper"
+  "Status" | "Suspended" | "ModelLimits" | "DNA" | "ParentID" | "ModelMapper"
 >;
 
 /** How the text of a field is read. */
@@ -48,6 +48,7 @@ export const FIELD_KINDS: Readonly<Record<TextField, FieldKind>> = {
   BillingEmail: "text",
   QRCode: "text",
   AllowIPs: "text",
+  AllowModels: "text",
   AllowLevels: "text",
   Resources: "text",
   LevelMapper: "text",

@@ -33,6 +33,7 @@ export function Amount(props: {
       fw={size === "lg" ? 600 : 400}
       className="figure"
       title={`${fullUsd(value)} USD`}
+      data-pad={missingZeros(value)}
       {...colorOf(value, isSigned)}
     >
       {sign}
@@ -46,6 +47,9 @@ export function Amount(props: {
     </Anchor>
   );
 }
+
+/** What the amount lacks to nine decimals. In columns it takes up its place unseen, so that decimal points stand in line. */
+const missingZeros = (value: Nanos): string => "0".repeat(fullUsd(value).length - usdText(value).length);
 
 const colorOf = (value: Nanos, isSigned: boolean): { readonly c?: string } =>
   isSigned && value > 0n

@@ -45,11 +45,13 @@ export function PageFrame(props: { readonly pages: readonly PageEntry[]; readonl
         <Who pages={pages} />
       </header>
       <nav className="frame-menu" data-open={isOpen || undefined} aria-label={words.menu}>
-        {GROUPS.map((group) => (
-          <MenuPart key={group} group={group} pages={pages.filter((page) => page.menu === group)} />
-        ))}
-        <AdministrationElsewhere />
-        <Preferences />
+        <div className="frame-menu-content">
+          {GROUPS.map((group) => (
+            <MenuPart key={group} group={group} pages={pages.filter((page) => page.menu === group)} />
+          ))}
+          <AdministrationElsewhere />
+          <Preferences />
+        </div>
       </nav>
       <main id="page" tabIndex={-1} className="frame-page">
         {children}
@@ -64,7 +66,7 @@ function Who({ pages }: { readonly pages: readonly PageEntry[] }) {
   return (
     <Group gap="md" wrap="nowrap">
       <SearchLauncher pages={pages} />
-      <Text size="sm" fw={600} truncate maw={180} title={`${status.email} · ${status.dna}`}>
+      <Text size="sm" fw={600} truncate maw={180} visibleFrom="sm" title={`${status.email} · ${status.dna}`}>
         {status.name}
       </Text>
       <Amount value={status.balance} />

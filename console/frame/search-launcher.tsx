@@ -25,11 +25,9 @@ export function SearchLauncher({ pages }: { readonly pages: readonly PageEntry[]
   }, []);
   return (
     <>
-      <UnstyledButton onClick={() => setOpened(opened + 1)} fz="sm" c="dimmed" aria-label={words.search}>
-        <Text span size="sm" visibleFrom="md">
-          {words.search}{" "}
-        </Text>
-        <Text span size="xs" className="key-hint">
+      <UnstyledButton onClick={() => setOpened(opened + 1)} fz="sm" c="dimmed" title={words.search}>
+        {words.searchShort}{" "}
+        <Text span size="xs" className="key-hint" visibleFrom="md">
           {words.searchHint}
         </Text>
       </UnstyledButton>

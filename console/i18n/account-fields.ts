@@ -3,7 +3,7 @@
 import type { TextField } from "../api/account-fields.ts";
 import { dictionary } from "./language.ts";
 
-type Hints = Readonly<Record<TextField | "AllowModels" | "ModelLimits", string>>;
+type Hints = Readonly<Record<TextField | "ModelLimits", string>>;
 
 const EN: Hints = {
   CreditGranted: "US dollars, at least 2",

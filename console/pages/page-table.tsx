@@ -36,9 +36,10 @@ const page = (
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
   page("models", "/models", "read", "account", () => import("./models/models.tsx")),
+  page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
-  page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
-  page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
+  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
+  page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
   page(
     "integrity",
     "/admin/integrity",
@@ -46,8 +47,8 @@ export const PAGES: readonly PageEntry[] = [
     "administration",
     () => import("./admin/integrity/integrity.tsx"),
   ),
+  page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
+  page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page("rotation", "/admin/rotation", "root", "root", () => import("./admin/rotation/rotation.tsx")),
   page("cascades", "/admin/cascades", "root", "root", () => import("./admin/cascades/cascades.tsx")),
-  page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
-  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
 ];

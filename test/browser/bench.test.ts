@@ -34,10 +34,9 @@ inBrowser("the bench of the browser tests", () => {
         body: "<!doctype html><html lang=en><title>Blank</title><main><h1>Blank</h1></main></html>",
       }),
     );
-    await visitor.goto("/blank");
-    await visitor.heading("Blank");
+    await visitor.goto("/blank", "Blank");
   }, START_MS);
-  afterAll(() => visitor.close());
+  afterAll(() => visitor?.close());
 
   /** Calls the API from the page, as the console does. */
   const ask = (path: string, method = "GET", body?: object) =>
@@ -92,7 +91,7 @@ inBrowser("the bench of the browser tests", () => {
         document.querySelector("main")?.append(document.createElement("button")),
       );
       await expect(visitor.expectAccessible()).rejects.toThrow(/button-name/);
-      await visitor.goto("/blank");
+      await visitor.goto("/blank", "Blank");
     });
   });
 

@@ -1,10 +1,9 @@
 // States that tests bring a page into: an answer that does not come, or comes after the work was done; no network; a key that ends
-// while the page is open; a file of an older version; a hundred thousand accounts; and how soon a page shows something. Each is
-// about one tab, and nobody else sees it.
+// while the page is open; a file of an older version; a hundred thousand accounts. Each is about one tab, and nobody else sees it.
 
 import type { Page, Request, Route } from "playwright-core";
 import type { Json } from "../e2e/harness.ts";
-import { openVisitor, type Visitor } from "./visit.ts";
+import type { Visitor } from "./visit.ts";
 import type { Role, World } from "./world.ts";
 
 /** Calls of the page to the API. `path`: without query, or a pattern of it. */
@@ -154,28 +153,3 @@ export async function pretendAccounts(page: Page, like: Json, count: number): Pr
 
 const queryOf = (request: Request): Record<string, string | undefined> =>
   Object.fromEntries(new URL(request.url()).searchParams);
-
-/**
- * Opens a page in a new browser profile, whose cache is empty, so many times; returns after how many milliseconds each showed its
- * first text or picture.
- */
-export async function firstContentfulPaints(
-  world: World,
-  role: Role,
-  path: string,
-  times: number,
-): Promise<number[]> {
-  const paints: number[] = [];
-  while (paints.length < times) {
-    const visitor = await openVisitor(world, role);
-    await visitor.goto(path);
-    const paint = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
-    paints.push((await visitor.page.evaluate(paint)) ?? Number.POSITIVE_INFINITY);
-    await visitor.close();
-  }
-  return paints;
-}
-
-/** The middle one of an odd number of figures. */
-export const medianOf = (figures: readonly number[]): number =>
-  [...figures].sort((one, other) => one - other)[figures.length >> 1]!;

@@ -140,9 +140,10 @@ export class Visitor {
     });
   }
 
-  /** Loads the page at a path, and waits until it is complete. */
-  async goto(path: string): Promise<Response | null> {
+  /** Loads the page at a path, and waits for its heading of the first level and until it is complete. */
+  async goto(path: string, heading: string | RegExp): Promise<Response | null> {
     const response = await this.page.goto(path, { waitUntil: "load" });
+    await this.page.getByRole("heading", { level: 1, name: heading }).waitFor();
     await this.settled();
     return response;
   }
@@ -159,11 +160,6 @@ export class Visitor {
       });
       return !isBusy && this.#open === 0 && this.#begun === begun;
     });
-  }
-
-  /** Waits for a heading of the first level with this text. */
-  heading(text: string | RegExp): Promise<void> {
-    return this.page.getByRole("heading", { level: 1, name: text }).waitFor();
   }
 
   /** Throws with all that was noted since the last call, but for what matches one of `expected`. */

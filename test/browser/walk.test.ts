@@ -32,12 +32,11 @@ function walk(role: Role, { rules, ...look }: Walk): void {
     world = await sharedWorld();
     visitor = await openVisitor(world, role, look);
   }, START_MS);
-  afterAll(() => visitor.close());
+  afterAll(() => visitor?.close());
 
   test.each(pagesOf(role).map((row) => [row.name, row] as const))("%s", async (_, row: PageRow) => {
-    const answer = await visitor.goto(pathOf(row, world, role));
+    const answer = await visitor.goto(pathOf(row, world, role), row.heading);
     expect(answer?.status()).toBe(200);
-    await visitor.heading(row.heading);
     visitor.expectClean();
     await visitor.expectNoOverflow();
     if (takesScreenshots) await visitor.screenshot(row.name);
@@ -58,7 +57,7 @@ inBrowser("the pages of the console", () => {
   test.each(ROLES)("the menu of %s leads to its pages and to no others", async (role) => {
     const world = await sharedWorld();
     const visitor = await openVisitor(world, role);
-    await visitor.goto("/console");
+    await visitor.goto("/console", "Home");
     const links = visitor.page.getByRole("navigation").getByRole("link");
     const paths = await links.evaluateAll((all) =>
       all.map((one) => new URL((one as HTMLAnchorElement).href).pathname),

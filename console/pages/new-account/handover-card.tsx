@@ -1,0 +1,137 @@
+// The handover card of an account that was just made: its key, shown this once, code for both SDKs with a model that it may call,
+// and a line that waits for its first request. The key stands in the memory of this page alone; leaving the page forgets it.
+
+import { Button, Code, Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { isRoot } from "../../api/accounts.ts";
+import { countText } from "../../api/amount.ts";
+import type { AccountWrites, Answers } from "../../api/answers.ts";
+import { callApi } from "../../api/call.ts";
+import type { CallFailed } from "../../api/failure.ts";
+import { SDKS, type Sdk, sdkSnippet } from "../../api/sdk-snippets.ts";
+import { AskedState } from "../../components/asked-state.tsx";
+import { Copy, SecretOnce } from "../../components/copy.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { Page } from "../../components/page.tsx";
+import { Section } from "../../components/section.tsx";
+import { useStatus } from "../../frame/status.ts";
+import { useWords } from "../../i18n/language.ts";
+import { NEW_ACCOUNT } from "../../i18n/new-account.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { FirstRequest } from "./first-request.tsx";
+
+type Models = Answers["/dashboard/models"];
+
+/** The card; `onAnother` goes back to an empty form. */
+export function HandoverCard(props: {
+  readonly added: AccountWrites["added"];
+  readonly onAnother: () => void;
+}) {
+  const { ID, SecretKey, Updates } = props.added.User;
+  const words = useWords(NEW_ACCOUNT);
+  const shell = useWords(SHELL);
+  return (
+    <Page
+      title={words.made(Updates.Name)}
+      about={words.handOver}
+      actions={
+        <>
+          <Button variant="default" onClick={() => print()}>
+            {shell.print}
+          </Button>
+          <Button variant="default" onClick={props.onAnother}>
+            {words.another}
+          </Button>
+          <Button component={Link} href={`/accounts/${ID}`}>
+            {words.open}
+          </Button>
+        </>
+      }
+    >
+      <Section title={words.card}>
+        <Stack gap="sm">
+          <Text size="sm" component="div" className="text-block">
+            {words.account}: <b>{Updates.Name}</b> · {Updates.Email} · {words.address}:{" "}
+            <b>{location.origin}</b>
+          </Text>
+          <SecretOnce secret={SecretKey} name={Updates.Name} />
+          <Snippets secret={SecretKey} />
+          <FirstRequest account={ID} />
+        </Stack>
+      </Section>
+    </Page>
+  );
+}
+
+/** Code for a first request, with the models that the new key lists for itself. */
+function Snippets({ secret }: { readonly secret: string }) {
+  const words = useWords(NEW_ACCOUNT);
+  const me = useStatus();
+  // The new account says itself what it may call. Its key is no part of the question's name, which outlives this page.
+  const asked = useQuery<Models, CallFailed>({
+    queryKey: ["/dashboard/models", "of the new account"],
+    queryFn: async ({ signal }) =>
+      (await callApi({ method: "GET", path: "/dashboard/models", key: secret, signal })) as Models,
+    gcTime: 0,
+  });
+  return (
+    <AskedState asked={asked}>
+      {({ models }) =>
+        models.length === 0 ? (
+          <Empty text={`${words.noModels} ${isRoot(me) ? words.noModelsOwner : words.noModelsOther}`} />
+        ) : (
+          <ModelSnippets secret={secret} models={models} />
+        )
+      }
+    </AskedState>
+  );
+}
+
+function ModelSnippets(props: { readonly secret: string; readonly models: Models["models"] }) {
+  const { secret, models } = props;
+  const words = useWords(NEW_ACCOUNT);
+  const [sdk, setSdk] = useState<Sdk>("openai");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const model = chosen ?? firstModel(models);
+  const code = sdkSnippet(sdk, { origin: location.origin, key: secret, model });
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" align="flex-end" className="no-print">
+        <SegmentedControl
+          data={SDKS.map((value) => ({ value, label: words.sdk[value] }))}
+          value={sdk}
+          onChange={(value) => setSdk(value as Sdk)}
+          aria-label={words.code}
+        />
+        <Select
+          aria-label={words.model}
+          data={models.map(({ id }) => id)}
+          value={model}
+          onChange={setChosen}
+          allowDeselect={false}
+          searchable
+          limit={50}
+          w={260}
+        />
+        <Text size="xs" c="dimmed">
+          {words.modelsOf(countText(models.length))}
+        </Text>
+      </Group>
+      <Code block className="secret" tabIndex={0} role="region" aria-label={words.code}>
+        {code}
+      </Code>
+      <div>
+        <Copy text={code} />
+      </div>
+    </Stack>
+  );
+}
+
+/** The model of the code: one that writes text, a small one where there is one. */
+function firstModel(models: Models["models"]): string {
+  const writes = models.filter(({ max_output_tokens, price }) => max_output_tokens > 0 && price !== null);
+  const small = writes.find(({ id }) => /mini|haiku|flash|lite/.test(id));
+  return (small ?? writes[0] ?? models[0])!.id;
+}
