@@ -1,13 +1,16 @@
 // The table of the console's pages: address, heading, and whose they are. walk.test.ts visits each as each role that has it; what
-// is true of every page is tested there, so a new page needs a row here and tests of its own actions only.
+// is true of every page is tested there, so a new page needs a row here, and tests of what can be done on it. A row counts as
+// soon as the console's own table has its page.
 
+import { PAGES as CONSOLE_PAGES } from "../../console/pages/page-table.tsx";
 import type { Role, World } from "./world.ts";
 
 /** A page of the console. */
 export interface PageRow {
   /** What pictures of it are called. */
   readonly name: string;
-  readonly path: string | ((world: World, role: Role) => string);
+  /** `{leaf}` is the id of the leaf's account, `{key}` that of a provider key of the role's own. */
+  readonly path: string;
   /** Its heading of the first level, in English. */
   readonly heading: string | RegExp;
   readonly roles: readonly Role[];
@@ -20,7 +23,7 @@ const MANAGERS: readonly Role[] = ["reseller", "owner", "root"];
 const OWNERS: readonly Role[] = ["owner", "root"];
 const ROOT: readonly Role[] = ["root"];
 
-type Row = readonly [name: string, path: PageRow["path"], heading: PageRow["heading"]];
+type Row = readonly [name: string, path: string, heading: PageRow["heading"]];
 
 const rows = (roles: readonly Role[], admin: boolean, ...given: readonly Row[]): PageRow[] =>
   given.map(([name, path, heading]) => ({ name, path, heading, roles, admin }));
@@ -30,7 +33,7 @@ const TABS = ["overview", "usage", "requests", "ledger", "limits", "keys", "acti
 /** The page of the leaf, as those above it see it. */
 const accountTab = (tab: (typeof TABS)[number]): Row => [
   `account-${tab}`,
-  ({ tree }) => `/console/accounts/${tree.leaf.id}/${tab}`,
+  `/console/accounts/{leaf}/${tab}`,
   /Mira/,
 ];
 
@@ -56,7 +59,7 @@ export const PAGES: readonly PageRow[] = [
     false,
     ["accounts", "/console/accounts", "Accounts"],
     ["account-new", "/console/accounts/new", /new account/i],
-    ["account", ({ tree }) => `/console/accounts/${tree.leaf.id}`, /Mira/],
+    ["account", "/console/accounts/{leaf}", /Mira/],
     ...TABS.map(accountTab),
     ["bill", "/console/bill", /bill/i],
     ["attention", "/console/attention", "Attention"],
@@ -67,12 +70,7 @@ export const PAGES: readonly PageRow[] = [
     true,
     ["pool", "/console/admin/pool", "Pool"],
     ["pool-new", "/console/admin/pool/new", /key/i],
-    [
-      "pool-key",
-      ({ tree }, role) =>
-        `/console/admin/pool/${(role === "root" ? tree.rootProviderKey : tree.providerKeys.primary).id}`,
-      /primary/,
-    ],
+    ["pool-key", "/console/admin/pool/{key}", /primary/],
     ["routing", "/console/admin/routing", "Routing"],
     ["prices", "/console/admin/prices", "Prices"],
     ["model-limits", "/console/admin/model-limits", "Model limits"],
@@ -91,17 +89,33 @@ export const PAGES: readonly PageRow[] = [
   ),
 ];
 
-/** Pages that the console does not have yet: the table has their rows, the walk leaves them out. */
-const NOT_BUILT: ReadonlySet<string> = new Set([
-  ...["usage", "models", "playground", "ledger", "limits", "keys", "mapping", "activity", "news", "start"],
-  ...["account-new", "account", ...TABS.map((tab) => `account-${tab}`), "bill", "attention", "compose"],
-  ...["pool", "pool-new", "pool-key", "routing", "prices", "model-limits", "settings", "history", "traffic"],
-]);
-
-/** The pages of a role that the console has. */
-export const pagesOf = (role: Role): readonly PageRow[] =>
-  PAGES.filter(({ name, roles }) => roles.includes(role) && !NOT_BUILT.has(name));
+/** What stands in a path for something of the world. */
+const PLACES: Readonly<Record<string, (world: World, role: Role) => number>> = {
+  "{leaf}": ({ tree }) => tree.leaf.id,
+  "{key}": ({ tree }, role) => (role === "root" ? tree.rootProviderKey : tree.providerKeys.primary).id,
+};
+const PLACE = /\{\w+\}/g;
 
 /** The address of a page for a role, without its origin. */
 export const pathOf = ({ path }: PageRow, world: World, role: Role): string =>
-  typeof path === "string" ? path : path(world, role);
+  path.replace(PLACE, (place) => String(PLACES[place]!(world, role)));
+
+/** Whether an address is one of a pattern of the console's own table. */
+const isAt = (pattern: string, path: string): boolean => {
+  const parts = pattern.replaceAll(/\/:\w+\?/g, "(/[^/]+)?").replaceAll(/:\w+/g, "[^/]+");
+  return new RegExp(`^/console${parts}$`).test(path === "/console" ? "/console/" : path);
+};
+
+/** Whether the console has a page at the address of a row. */
+const isBuilt = ({ path }: PageRow): boolean =>
+  CONSOLE_PAGES.some((entry) => isAt(entry.path, path.replaceAll(PLACE, "1")));
+
+/** The pages of a role that the console has. */
+export const pagesOf = (role: Role): readonly PageRow[] =>
+  PAGES.filter((row) => row.roles.includes(role) && isBuilt(row));
+
+/** Patterns of the console's own table at which no row is. */
+export const pagesWithoutRow = (): readonly string[] =>
+  CONSOLE_PAGES.map(({ path }) => path).filter(
+    (pattern) => !PAGES.some(({ path }) => isAt(pattern, path.replaceAll(PLACE, "1"))),
+  );

@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inBrowser } from "./browser.ts";
-import { type PageRow, pagesOf, pathOf } from "./pages.ts";
+import { type PageRow, pagesOf, pagesWithoutRow, pathOf } from "./pages.ts";
 import { clearScreenshots, makeContactSheet, takesScreenshots } from "./screenshots.ts";
 import { type Look, openVisitor, type Visitor } from "./visit.ts";
 import { ROLES, type Role, sharedWorld, type World } from "./world.ts";
@@ -53,6 +53,8 @@ inBrowser("the pages of the console", () => {
   describe.each(WALKS.map((one) => [one.title, one] as const))("%s", (_, one) => {
     describe.each(ROLES.filter((role) => pagesOf(role).length > 0))("as %s", (role) => walk(role, one));
   });
+
+  test("every page of the console has a row in the table", () => expect(pagesWithoutRow()).toEqual([]));
 
   test.each(ROLES)("the menu of %s leads to its pages and to no others", async (role) => {
     const world = await sharedWorld();

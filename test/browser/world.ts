@@ -2,6 +2,7 @@
 // through the HTTP API alone, at the first call. The accounts are those of world-tree.ts, their life is world-life.ts. Tests that
 // change something make accounts of their own below these, and never move the clock.
 
+import type { Log } from "../../src/base/log.ts";
 import { consoleUpdate } from "../../src/cli/console-build.ts";
 import {
   type Account,
@@ -48,12 +49,13 @@ const mustOf =
     return answer.body;
   };
 
+/** A console that cannot be built is a reason to stop, and the log of the service says why. */
+const report: Log = (_, event, fields) => console.error(event, fields);
+
 /** Makes a world of its own, such as one whose administration has its own port. */
 export async function makeWorld(settings: Record<string, string> = {}): Promise<World> {
-  const bench = await startBench({
-    ...{ settings, startAt: NOW - AGE_DAYS * DAY_MS },
-    console: consoleUpdate((_, event, fields) => console.error(event, fields)),
-  });
+  const startAt = NOW - AGE_DAYS * DAY_MS;
+  const bench = await startBench({ settings, startAt, console: consoleUpdate(report) });
   const { adminUrl } = bench.service;
   const { call } = callsTo(() => adminUrl);
   const must = mustOf(call);
