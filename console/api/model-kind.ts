@@ -5,6 +5,15 @@ import type { Answers } from "./answers.ts";
 /** A row of the list of models. */
 export type Model = Answers["/dashboard/models"]["models"][number];
 
+/** A price: its fields by name, and those of images by size. The fields of a price group are no part of the schema's type. */
+export type ModelPrice = Readonly<Record<string, unknown>> | null;
+
+/** Returns a field of a price, in US dollars per its unit; null where it has none. */
+export function priceIn(price: ModelPrice, field: string): number | null {
+  const figure = price?.[field];
+  return typeof figure === "number" ? figure : null;
+}
+
 /** Kinds of models, in the order of the page. */
 export const MODEL_KINDS = [
   "chat",
@@ -30,12 +39,12 @@ const NAMES: readonly (readonly [RegExp, ModelKind])[] = [
 ];
 
 /** Returns what a model of this name and price is for; without a price, by its name alone. */
-export function kindOf(id: string, price: Model["price"] = null): ModelKind {
+export function kindOf(id: string, price: ModelPrice = null): ModelKind {
   const named = NAMES.find(([pattern]) => pattern.test(id))?.[1];
   if (named !== undefined) return named;
   if (price === null) return "chat";
   if (price.Sizes !== undefined) return "images";
-  const has = (field: string) => price[field] !== undefined;
+  const has = (field: string) => priceIn(price, field) !== null;
   if (has("InputText") || has("OutputText")) return "chat";
   return has("Input") || has("Output") ? "speech" : "other";
 }

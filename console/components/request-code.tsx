@@ -4,7 +4,15 @@ import { Group, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { ModelKind } from "../api/model-kind.ts";
 import { currentKey } from "../api/session.ts";
-import { type CodeLanguage, hasCode, keyHint, languagesFor, type Style, STYLES, snippetOf } from "../api/snippets.ts";
+import {
+  type CodeLanguage,
+  hasCode,
+  keyHint,
+  languagesFor,
+  STYLES,
+  type Style,
+  snippetOf,
+} from "../api/snippets.ts";
 import { useWords } from "../i18n/language.ts";
 import { MODELS } from "../i18n/models.ts";
 import { CodeBlock } from "./code-block.tsx";

@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { countText } from "../../api/amount.ts";
-import type { Model, ModelKind } from "../../api/model-kind.ts";
+import { type Model, type ModelKind, priceIn } from "../../api/model-kind.ts";
 import { useWords } from "../../i18n/language.ts";
 import { MODELS } from "../../i18n/models.ts";
 import { SHELL } from "../../i18n/shell.ts";
@@ -37,11 +37,11 @@ export const COLUMNS_OF: Readonly<Record<ModelKind, readonly PriceField[]>> = {
 export function Price({ price, field }: { readonly price: Model["price"]; readonly field: PriceField }) {
   const words = useWords(MODELS);
   const { noData } = useWords(SHELL);
-  const own = price?.[field];
-  if (typeof own === "number") return <>{countText(own)}</>;
+  const own = priceIn(price, field);
+  if (own !== null) return <>{countText(own)}</>;
   const instead = COUNTED_AS[field];
-  const counted = instead === undefined ? undefined : price?.[instead];
-  if (instead === undefined || typeof counted !== "number") {
+  const counted = instead === undefined ? null : priceIn(price, instead);
+  if (instead === undefined || counted === null) {
     return (
       <Text span size="sm" c="dimmed" aria-label={noData}>
         –

@@ -4,7 +4,7 @@ import { Anchor, Group, Stack, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { countText } from "../../api/amount.ts";
-import { kindOf, type Model } from "../../api/model-kind.ts";
+import { kindOf, type Model, priceIn } from "../../api/model-kind.ts";
 import { isAllowed } from "../../api/role.ts";
 import { Sheet } from "../../components/dialog.tsx";
 import { RequestCode } from "../../components/request-code.tsx";
@@ -56,9 +56,9 @@ function Facts({ model, limits }: { readonly model: Model; readonly limits: read
   const { price } = model;
   const tokens = (count: number) => (count === 0 ? noData : countText(count));
   const priced = PRICE_FIELDS.flatMap((field) => {
-    const figure = price?.[field];
+    const figure = priceIn(price, field);
     const unit = field === "Call" ? words.perCall : words.perMillion;
-    return typeof figure === "number" ? [[words.price[field], `${countText(figure)} ${unit}`] as const] : [];
+    return figure !== null ? [[words.price[field], `${countText(figure)} ${unit}`] as const] : [];
   });
   const sizes = Object.entries(price?.Sizes ?? {}).map(
     ([size, figure]) => [words.size(size), `${countText(figure)} ${words.perCall}`] as const,
