@@ -48,3 +48,12 @@ export function kindOf(id: string, price: ModelPrice = null): ModelKind {
   if (has("InputText") || has("OutputText")) return "chat";
   return has("Input") || has("Output") ? "speech" : "other";
 }
+
+/** Names of small models, which answer soon and cost little. */
+const SMALL = /mini|haiku|flash|lite|nano/i;
+
+/** Returns the model to begin with: one to chat with, a small one where there is one; null where there is none at all. */
+export function firstModel(models: readonly Model[]): Model | null {
+  const chats = models.filter(({ id, price }) => price !== null && kindOf(id, price) === "chat");
+  return chats.find(({ id }) => SMALL.test(id)) ?? chats[0] ?? models[0] ?? null;
+}

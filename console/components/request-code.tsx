@@ -1,4 +1,5 @@
-// Code that asks a model, in the style and the language that a person chooses. The key is not in it.
+// Code that asks a model, in the style and the language that a person chooses. The key that is signed in is never in it, but for
+// its beginning.
 
 import { Group, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useState } from "react";
@@ -17,13 +18,13 @@ import { useWords } from "../i18n/language.ts";
 import { MODELS } from "../i18n/models.ts";
 import { CodeBlock } from "./code-block.tsx";
 
-/** The code for a model; `apiKey` is another than the one that is signed in, of which the beginning is shown. */
+/** The code for a model. `secret`: a key that the page shows anyway, which stands in the code whole. */
 export function RequestCode(props: {
   readonly model: string;
   readonly kind: ModelKind;
-  readonly apiKey?: string;
+  readonly secret?: string;
 }) {
-  const { model, kind, apiKey } = props;
+  const { model, kind, secret } = props;
   const words = useWords(MODELS);
   const [style, setStyle] = useState<Style>("chat");
   const [chosen, setLanguage] = useState<CodeLanguage>("curl");
@@ -32,11 +33,11 @@ export function RequestCode(props: {
   const language = languages.includes(chosen) ? chosen : "curl";
   const code = snippetOf({
     ...{ origin: location.origin, model, kind, style, language },
-    key: keyHint(apiKey ?? currentKey()),
+    key: secret ?? keyHint(currentKey()),
   });
   return (
     <Stack gap="xs">
-      <Group gap="xs">
+      <Group gap="xs" className="no-print">
         {kind === "chat" && (
           <SegmentedControl
             aria-label={words.style}
@@ -53,9 +54,11 @@ export function RequestCode(props: {
         />
       </Group>
       <CodeBlock code={code} label={words.file(model)} />
-      <Text size="xs" c="dimmed">
-        {words.keyPlace}
-      </Text>
+      {secret === undefined && (
+        <Text size="xs" c="dimmed">
+          {words.keyPlace}
+        </Text>
+      )}
     </Stack>
   );
 }
