@@ -4,13 +4,14 @@
 import { Anchor, Box, Burger, Group, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
+import { isRoot } from "../api/role.ts";
 import { Amount } from "../components/amount.tsx";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
 import type { MenuGroup, PageEntry } from "../pages/page-table.tsx";
 import { Preferences } from "./preferences.tsx";
 import { SearchLauncher } from "./search-launcher.tsx";
-import { useStatus } from "./status.ts";
+import { isAdministrationHere, useStatus } from "./status.ts";
 
 const GROUPS: readonly MenuGroup[] = ["account", "accounts", "administration", "root"];
 
@@ -69,7 +70,7 @@ function Who({ pages }: { readonly pages: readonly PageEntry[] }) {
       <Text size="sm" fw={600} truncate maw={180} visibleFrom="sm" title={`${status.email} · ${status.dna}`}>
         {status.name}
       </Text>
-      <Amount value={status.balance} />
+      {!isRoot(status) && <Amount value={status.balance} />}
     </Group>
   );
 }
@@ -107,14 +108,14 @@ function MenuLink({ page }: { readonly page: PageEntry }) {
 /** Where administration has an address of its own, its pages are there and nowhere else. */
 function AdministrationElsewhere() {
   const words = useWords(SHELL);
-  const { admin_url: url, admin } = useStatus();
-  if (!admin || url === undefined || new URL(url).origin === location.origin) return null;
+  const status = useStatus();
+  if (!status.admin || isAdministrationHere(status)) return null;
   return (
     <Box px="xs" py="xs">
       <Text size="xs" c="dimmed">
         {words.elsewhere}
       </Text>
-      <Anchor size="sm" href={`${url}/console/`} rel="noreferrer noopener">
+      <Anchor size="sm" href={`${status.admin_url}/console/`} rel="noreferrer noopener">
         {words.openElsewhere}
       </Anchor>
     </Box>

@@ -4,6 +4,7 @@ import { Alert, SimpleGrid, Stack } from "@mantine/core";
 import { useAccountGet } from "../../api/account-view.ts";
 import { usdText } from "../../api/amount.ts";
 import { GAUGE_MS } from "../../api/queries.ts";
+import { isRoot } from "../../api/role.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { Page } from "../../components/page.tsx";
 import { utcText } from "../../components/time.tsx";
@@ -13,8 +14,8 @@ import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { Headlines, type Live } from "./headlines.tsx";
 import { LimitGauges } from "./limit-gauges.tsx";
-
 import { NewsList } from "./news-list.tsx";
+import { NextSteps } from "./next-steps.tsx";
 
 /** The first page of an account. */
 export default function Home() {
@@ -26,8 +27,8 @@ export default function Home() {
         {(figures) => (
           <Stack gap="sm">
             <StateBanner live={figures} />
+            <NextSteps />
             <Headlines live={figures} />
-
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               <LimitGauges live={figures} />
               <NewsList />
@@ -42,7 +43,8 @@ export default function Home() {
 /** What any request would be refused with now. */
 function StateBanner({ live }: { readonly live: Live }) {
   const words = useWords(HOME);
-  const { user_api_balance: threshold } = useStatus();
+  const status = useStatus();
+  const threshold = status.user_api_balance;
   const { blocked } = live;
   if (blocked !== null) {
     const until = blocked.until === null ? words.blockedOpen : words.blocked(`${utcText(blocked.until)} UTC`);
@@ -52,7 +54,7 @@ function StateBanner({ live }: { readonly live: Live }) {
       </Alert>
     );
   }
-  if (live.balance.total > threshold) return null;
+  if (live.balance.total > threshold || isRoot(status)) return null;
   return (
     <Alert color="yellow" role="status">
       {words.low(usdText(threshold))}
