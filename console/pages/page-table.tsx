@@ -35,8 +35,9 @@ const page = (
 /** The pages in the order of the menu. Addresses of administration begin with /admin. */
 export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
-  page("models", "/models", "read", "account", () => import("./models/models.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
+  page("models", "/models", "read", "account", () => import("./models/models.tsx")),
+  page("playground", "/playground", "invoke", "account", () => import("./playground/playground.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
