@@ -39,6 +39,7 @@ export const PAGES: readonly PageEntry[] = [
   page("models", "/models", "read", "account", () => import("./models/models.tsx")),
   page("playground", "/playground", "invoke", "account", () => import("./playground/playground.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
+  page("start", "/start", "invoke", "account", () => import("./start/start.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
   page(
