@@ -116,7 +116,7 @@ function Settings(props: {
         allowDeselect={false}
         searchable
         limit={60}
-        w={240}
+        w={{ base: 205, sm: 240 }}
       />
       <TextInput
         label={words.answerMax}

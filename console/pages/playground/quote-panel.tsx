@@ -6,7 +6,7 @@ import { countText, type Nanos, usdText } from "../../api/amount.ts";
 import type { Quote } from "../../api/answers.ts";
 import type { Failure } from "../../api/failure.ts";
 import { GAUGE_MS, useGet } from "../../api/queries.ts";
-import { isAllowed } from "../../api/role.ts";
+import { isAllowed, isRoot } from "../../api/role.ts";
 import { FailureNotice } from "../../components/failure-notice.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
@@ -15,9 +15,13 @@ import { PLAYGROUND } from "../../i18n/playground.ts";
 import type { Exchange } from "./conversation.ts";
 import { QuoteBar } from "./quote-bar.tsx";
 
-/** The balance of the account and what running requests hold of it; undefined where the key may not read it. */
+/**
+ * The balance of the account and what running requests hold of it; undefined where the key may not read it, and for Root, which has
+ * none.
+ */
 export function useBalance(): { readonly total: Nanos; readonly held: Nanos } | undefined {
-  const enabled = isAllowed(useStatus(), "read");
+  const status = useStatus();
+  const enabled = isAllowed(status, "read") && !isRoot(status);
   return useGet("/dashboard/live", {}, { everyMs: GAUGE_MS, enabled }).data?.balance;
 }
 
