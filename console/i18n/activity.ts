@@ -71,6 +71,7 @@ const TARGETS_ZH: Targets = {
 export const ACTIVITY = dictionary({
   en: {
     about: "Who changed what, for this account and those below it, refused attempts too.",
+    aboutOne: "What was done to this account, refused attempts too.",
     actions: ACTIONS_EN,
     targets: TARGETS_EN,
     at: "At",
@@ -96,6 +97,7 @@ export const ACTIVITY = dictionary({
   },
   zh: {
     about: "谁修改了什么，包括此账户及其下级，也包括被拒绝的操作。",
+    aboutOne: "对此账户的操作，也包括被拒绝的操作。",
     actions: ACTIONS_ZH,
     targets: TARGETS_ZH,
     at: "时间",

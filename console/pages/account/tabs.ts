@@ -23,6 +23,7 @@ export const TABS: readonly TabEntry[] = [
   tab("usage", () => import("../usage/usage.tsx")),
   tab("requests", () => import("../requests/requests.tsx")),
   tab("keys", () => import("../keys/keys.tsx")),
+  tab("activity", () => import("../activity/activity.tsx")),
   tab("settings", () => import("./settings.tsx")),
 ];
 

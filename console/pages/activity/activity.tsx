@@ -32,6 +32,7 @@ export default function Activity() {
   const { page } = useWords(SHELL);
   const words = useWords(ACTIVITY);
   const me = useStatus();
+  const { user } = useAccountView();
   const [view, change] = useUrlState(VIEW);
   const { action, target, status, from, to } = view;
   const isFiltered = Object.keys(FILTERS).some((name) => view[name as keyof typeof FILTERS] !== "");
@@ -40,33 +41,37 @@ export default function Activity() {
   });
   const open = (id: number) => change({ open: String(id), page: view.page });
   return (
-    <Page title={page.activity} about={words.about}>
+    <Page title={page.activity} about={user === null ? words.about : words.aboutOne}>
       <Stack gap="xs">
         <Filters view={view} change={change} isFiltered={isFiltered} />
         <AskedState asked={asked} rows={12}>
-          {({ logs, ...list }) => (
-            <>
-              {logs.length === 0 ? (
-                <Empty text={isFiltered ? words.noneFound : words.none} />
-              ) : (
-                <div className="log-list">
-                  <DataTable
-                    caption={page.activity}
-                    columns={logColumns(words, me)}
-                    rows={logs}
-                    keyOf={({ id }) => id}
-                    onOpen={({ id }) => open(id)}
-                  />
-                </div>
-              )}
-              <Pager list={list} shown={logs.length} onPage={(next) => change({ page: String(next) })} />
-              <OpenLine
-                line={logs.find(({ id }) => String(id) === view.open) ?? null}
-                view={view}
-                change={change}
-              />
-            </>
-          )}
+          {({ logs: all, ...list }) => {
+            // A target is asked for by its number alone, which keys and news have too.
+            const logs = user === null ? all : all.filter(({ target_type: type }) => type === "user");
+            return (
+              <>
+                {logs.length === 0 ? (
+                  <Empty text={isFiltered ? words.noneFound : words.none} />
+                ) : (
+                  <div className="log-list">
+                    <DataTable
+                      caption={page.activity}
+                      columns={logColumns(words, me)}
+                      rows={logs}
+                      keyOf={({ id }) => id}
+                      onOpen={({ id }) => open(id)}
+                    />
+                  </div>
+                )}
+                <Pager list={list} shown={all.length} onPage={(next) => change({ page: String(next) })} />
+                <OpenLine
+                  line={logs.find(({ id }) => String(id) === view.open) ?? null}
+                  view={view}
+                  change={change}
+                />
+              </>
+            );
+          }}
         </AskedState>
       </Stack>
     </Page>

@@ -1,6 +1,6 @@
 // One line of the operation log at the side of the list: who did what to whom, every field before and after, or why it was refused.
 
-import { Badge, Button, Drawer, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
+import { Badge, Button, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import {
   type LoggedChange,
@@ -11,13 +11,13 @@ import {
   readRefusal,
 } from "../../api/log-details.ts";
 import { AccountName } from "../../components/account-name.tsx";
+import { Sheet } from "../../components/dialog.tsx";
 import FailureAdvice from "../../components/failure-advice.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Time } from "../../components/time.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { ACTIVITY } from "../../i18n/activity.ts";
 import { useWords } from "../../i18n/language.ts";
-import { SHELL } from "../../i18n/shell.ts";
 import { TargetOf } from "./log-columns.tsx";
 
 /** The sheet of a line. `onTarget` shows all lines about its target; null: that cannot be asked here. */
@@ -28,15 +28,8 @@ export function LogSheet(props: {
 }) {
   const { line, onClose, onTarget } = props;
   const words = useWords(ACTIVITY);
-  const { close } = useWords(SHELL);
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      title={words.line}
-      closeButtonProps={{ "aria-label": close }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Sheet title={words.line} onClose={onClose}>
       <Stack gap="md">
         <LineFacts line={line} />
         {line.status === "failed" ? (
@@ -52,7 +45,7 @@ export function LogSheet(props: {
           </Group>
         )}
       </Stack>
-    </Drawer>
+    </Sheet>
   );
 }
 

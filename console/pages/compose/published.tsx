@@ -1,14 +1,14 @@
 // What the account has published and can withdraw. No endpoint lists it; the operation log has every item with its target.
 
 import { Button, Text } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { countText } from "../../api/amount.ts";
-import { loadChunk } from "../../api/load-chunk.ts";
 import { type PublishedItem, publishedNews } from "../../api/news.ts";
 import { useGet } from "../../api/queries.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { loadLater } from "../../components/load-later.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Time } from "../../components/time.tsx";
 import { useUrlState } from "../../components/url-state.ts";
@@ -17,7 +17,7 @@ import { useWords } from "../../i18n/language.ts";
 import { NEWS } from "../../i18n/news.ts";
 import { useTargetName } from "./target-name.ts";
 
-const Withdraw = lazy(loadChunk(() => import("./withdraw.tsx")));
+const Withdraw = loadLater(() => import("./withdraw.tsx"));
 
 /** Lines of the log on a page. */
 const LINES = 50;
@@ -55,18 +55,16 @@ export function Published() {
               <PublishedTable items={items} onWithdraw={setChosen} />
             )}
             <Pager list={list} shown={logs.length} onPage={(next) => change({ page: String(next) })} />
-            <Suspense>
-              {chosen !== null && (
-                <Withdraw
-                  item={chosen}
-                  onClose={() => setChosen(null)}
-                  onDone={(count) => {
-                    setWithdrawn(count);
-                    setChosen(null);
-                  }}
-                />
-              )}
-            </Suspense>
+            {chosen !== null && (
+              <Withdraw
+                item={chosen}
+                onClose={() => setChosen(null)}
+                onDone={(count) => {
+                  setWithdrawn(count);
+                  setChosen(null);
+                }}
+              />
+            )}
           </>
         );
       }}
