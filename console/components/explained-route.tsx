@@ -2,17 +2,18 @@
 // of them, and the provider keys that could take it.
 
 import { Alert, Stack, Table, Text, Title } from "@mantine/core";
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { type Billionths, countText, nanosOf, usdText } from "../api/amount.ts";
 import type { Answers } from "../api/answers.ts";
 import { isDollarFigure } from "../api/exact-json.ts";
 import { useWords } from "../i18n/language.ts";
 import { ROUTE } from "../i18n/route.ts";
 import { Countdown } from "./countdown.tsx";
+import { loadLater } from "./load-later.tsx";
 import { ScrollRegion } from "./scroll-region.tsx";
 import { utcText } from "./time.tsx";
 
-const Advice = lazy(() => import("./failure-advice.tsx"));
+const Advice = loadLater(() => import("./failure-advice.tsx"));
 
 /** An explanation of where a request would go. */
 export type ExplainedRoute = Answers["/dashboard/explain"];
@@ -39,9 +40,7 @@ export function RouteDecision({ route }: { readonly route: ExplainedRoute }) {
   return (
     <Alert color="red" title={words.refused(refusal.code)} role="status" data-admitted="false">
       <Text size="sm">{refusal.message}</Text>
-      <Suspense>
-        <Advice code={refusal.code} />
-      </Suspense>
+      <Advice code={refusal.code} />
     </Alert>
   );
 }
