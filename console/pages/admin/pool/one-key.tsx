@@ -17,7 +17,7 @@ import { PROVIDER_KEY } from "../../../i18n/provider-key.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { KeyCard } from "./key-card.tsx";
 import { changingBody, draftOf, type KeyDraft } from "./key-draft.ts";
-import { KeyFields } from "./key-fields.tsx";
+import { ProviderKeyFields } from "./key-fields.tsx";
 import { KeyTester } from "./key-tester.tsx";
 import { isUsable, type KeyRow } from "./levels.ts";
 
@@ -85,7 +85,7 @@ function KeyForm({ row }: { readonly row: KeyRow }) {
           ) : undefined
         }
       >
-        <KeyFields
+        <ProviderKeyFields
           draft={draft}
           change={(changes) => setDraft({ ...draft, ...changes })}
           failure={writing.failure}

@@ -1,10 +1,9 @@
 // The maps of routing as the page reads them: texts, drafts, differences, and what is odd about an entry.
 
 import { describe, expect, test } from "bun:test";
-import * as service from "../../../../actors/pattern.ts";
 import {
   converted,
-  draftOf,
+  mapDraftOf,
   readDraft,
   sentText,
 } from "../../../../console/pages/admin/routing/map-draft.ts";
@@ -16,7 +15,7 @@ import {
   readMap,
   textOf,
 } from "../../../../console/pages/admin/routing/map-text.ts";
-import { hiddenBy, pick } from "../../../../console/pages/admin/routing/patterns.ts";
+import { hiddenBy } from "../../../../console/pages/admin/routing/patterns.ts";
 import { placesOf } from "../../../../console/pages/admin/routing/xray-groups.ts";
 
 const NO_MAPS = { ModelMapper: {}, LevelMapper: {}, SwitchOver: {}, ModelFailover: {} };
@@ -29,25 +28,6 @@ const codesOf = (maps: Partial<typeof NO_MAPS>, name: keyof Maps) =>
   [...findingsOf(mapsOf({ ...NO_MAPS, ...maps }), POOL)[name]].map(
     ([left, found]) => `${left}: ${found.map(({ code }) => code).join(", ")}`,
   );
-
-test("the entry that applies is the one that the service picks", () => {
-  const lefts = ["gpt-4o", "gpt-*", "gpt-4*", "*-mini", "*", "g*o*i", "a*a", "gpt-4*-mini", "gpt-4*mini"];
-  const entries = Object.fromEntries(lefts.map((left) => [left, left]));
-  for (const name of [
-    "gpt-4o",
-    "gpt-4o-mini",
-    "gpt-5",
-    "o4-mini",
-    "a",
-    "aa",
-    "goi",
-    "g-o-i",
-    "x",
-    "gpt-4mini",
-  ]) {
-    expect([name, pick(lefts, name)]).toEqual([name, service.pick(entries, name)?.pattern ?? null]);
-  }
-});
 
 test("an entry is hidden by one that is tried before and takes all that it would", () => {
   expect(hiddenBy(["a*b*", "a*"], "a*")).toBeNull();
@@ -80,11 +60,11 @@ describe("a text", () => {
       { left: "gpt-*", right: "1" },
       { left: "*", right: "3" },
     ];
-    const text = converted(draftOf(entries), "text");
+    const text = converted(mapDraftOf(entries), "text");
     expect(text).toEqual({ as: "text", text: textOf(entries) });
     expect(readDraft(converted(text, "table"))).toEqual({ entries, faults: [] });
     expect(sentText(entries)).toBe("gpt-*=1,*=3");
-    expect(draftOf(Array.from({ length: 61 }, (_, n) => ({ left: `m${n}`, right: "1" }))).as).toBe("text");
+    expect(mapDraftOf(Array.from({ length: 61 }, (_, n) => ({ left: `m${n}`, right: "1" }))).as).toBe("text");
   });
 });
 

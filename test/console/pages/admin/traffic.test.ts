@@ -1,14 +1,9 @@
 // Traffic: spans of sleeps and switch-overs, rates by Level, series of hours, refusals by code.
 
 import { describe, expect, test } from "bun:test";
+import type { KeyRow } from "../../../../console/pages/admin/pool/levels.ts";
 import { seriesOfHours } from "../../../../console/pages/admin/traffic/hour-series.ts";
-import {
-  hourOf,
-  type KeyRow,
-  ratesOf,
-  totalsOf,
-  triedKeys,
-} from "../../../../console/pages/admin/traffic/key-rates.ts";
+import { hourOf, ratesOf, totalsOf, triedKeys } from "../../../../console/pages/admin/traffic/key-rates.ts";
 import { refusalsOf } from "../../../../console/pages/admin/traffic/refusal-codes.ts";
 import {
   type PoolEvent,
