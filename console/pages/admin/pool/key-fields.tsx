@@ -74,6 +74,7 @@ export function ProviderKeyFields(props: ProviderKeyFieldsProps) {
         value={draft.secret}
         onChange={(secret) => change({ secret })}
         error={refused("SecretKey")}
+        isRequired
       />
       <TypeFields {...props} />
       <Switch
