@@ -1,13 +1,42 @@
 // Maps of routing as entries and as texts in the syntax of the configuration (`a=b, c=d`), and what differs between two. The
 // service checks what is saved; here is only what a page must know to show an entry and a difference.
 
-import { compareTried } from "./patterns.ts";
+import { compareTried } from "./pattern.ts";
+
+/** The maps, in the order in which a request meets them. */
+export const MAP_NAMES = ["MODEL_MAPPER", "LEVEL_MAPPER", "SWITCH_OVER", "MODEL_FAILOVER"] as const;
+/** A map of routing. */
+export type MapName = (typeof MAP_NAMES)[number];
 
 /** One entry: what it is about, and where it leads. */
 export interface MapEntry {
   readonly left: string;
   readonly right: string;
 }
+
+/** All maps as entries. */
+export type Maps = Readonly<Record<MapName, readonly MapEntry[]>>;
+
+/** The maps as `/x-conf` states them. */
+export interface StatedMaps {
+  readonly ModelMapper: Readonly<Record<string, string>>;
+  readonly LevelMapper: Readonly<Record<string, number>>;
+  readonly SwitchOver: Readonly<Record<string, number>>;
+  readonly ModelFailover: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Returns the maps as entries in the order in which they are tried. */
+export const mapsOf = (conf: StatedMaps): Maps => ({
+  MODEL_MAPPER: entriesOf(conf.ModelMapper),
+  LEVEL_MAPPER: entriesOf(conf.LevelMapper),
+  SWITCH_OVER: entriesOf(conf.SwitchOver).toSorted((one, other) => Number(one.left) - Number(other.left)),
+  MODEL_FAILOVER: entriesOf(conf.ModelFailover),
+});
+
+const entriesOf = (map: Readonly<Record<string, string | number | readonly string[]>>): MapEntry[] =>
+  Object.entries(map)
+    .map(([left, right]) => ({ left, right: Array.isArray(right) ? right.join("|") : String(right) }))
+    .sort((one, other) => compareTried(one.left, other.left));
 
 /** Writes entries as the configuration takes them; one in a line, so that they can be read. */
 export const textOf = (entries: readonly MapEntry[]): string =>

@@ -3,7 +3,7 @@
 
 import { type LogLine, loggedAt, loggedValue, readDetails } from "../../api/log-details.ts";
 import { type MapEntry, readMap } from "../../api/map-text.ts";
-import { compareTried, matches, pick } from "../../api/patterns.ts";
+import { applyingPattern, compareTried, isMatch } from "../../api/pattern.ts";
 
 /** The map as it was stated; `at` is when, null: by an answer to this page. */
 export interface KnownMap {
@@ -42,15 +42,15 @@ export function editsOf(before: readonly MapEntry[], after: readonly MapEntry[])
 export function sampleOf(left: string, lefts: readonly string[], models: readonly string[]): string | null {
   if (!left.includes("*")) return left;
   return (
-    models.find((model) => pick(lefts, model) === left) ??
-    models.find((model) => matches(left, model)) ??
+    models.find((model) => applyingPattern(lefts, model) === left) ??
+    models.find((model) => isMatch(left, model)) ??
     null
   );
 }
 
 /** Returns the entry that applies to a name, or null. */
 export function entryFor(entries: readonly MapEntry[], name: string): MapEntry | null {
-  const left = pick(
+  const left = applyingPattern(
     entries.map((entry) => entry.left),
     name,
   );

@@ -4,9 +4,10 @@
 import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { AccountWrites } from "../../api/answers.ts";
-import { changesBetween, type MapChange, readMap, textOf } from "../../api/map-text.ts";
+import { changesBetween, readMap, textOf } from "../../api/map-text.ts";
 import { useWrite } from "../../api/writes.ts";
 import { FailureNotice } from "../../components/failure-notice.tsx";
+import { MapDifference } from "../../components/map-difference.tsx";
 import { utcText } from "../../components/time.tsx";
 import { WriteForm } from "../../components/write-form.tsx";
 import { useStatus } from "../../frame/status.ts";
@@ -20,7 +21,7 @@ type Updated = AccountWrites["updated"];
 const mapOf = ({ User }: Updated): string => String(User.Updates.ModelMapper ?? "");
 
 /** The form of the map. `draft` is what was typed, null: nothing yet. `onStated` gets the map as the service answers it. */
-export function MapEditor(props: {
+export function OwnMapEditor(props: {
   readonly known: KnownMap | null;
   readonly draft: string | null;
   readonly onDraft: (text: string) => void;
@@ -62,7 +63,7 @@ export function MapEditor(props: {
           {words.fault[kind](item)}
         </Text>
       ))}
-      <Changes changes={changesBetween(before, entries)} />
+      <MapDifference changes={changesBetween(before, entries)} words={words} />
       {writing.answer !== null && draft === null && (
         <Text size="sm" role="status">
           {words.saved}
@@ -106,39 +107,5 @@ function MapSource(props: { readonly known: KnownMap | null; readonly onStated: 
       )}
       {isAsked && writing.failure !== null && <FailureNotice failure={writing.failure} />}
     </Stack>
-  );
-}
-
-const SIGNS = { added: "+", removed: "−", changed: "±" } as const;
-
-const kindOf = ({ before, after }: MapChange): keyof typeof SIGNS =>
-  before === null ? "added" : after === null ? "removed" : "changed";
-
-function Changes({ changes }: { readonly changes: readonly MapChange[] }) {
-  const words = useWords(MAPPING);
-  if (changes.length === 0) {
-    return (
-      <Text size="xs" c="dimmed">
-        {words.noChanges}
-      </Text>
-    );
-  }
-  return (
-    <ul className="difference-list" aria-label={words.changes}>
-      {changes.map((change) => {
-        const kind = kindOf(change);
-        return (
-          <li key={change.left} data-change={kind}>
-            <b aria-hidden="true">{SIGNS[kind]}</b> {change.left}=
-            {change.before !== null && <del>{change.before}</del>}
-            {kind === "changed" && " → "}
-            {change.after !== null && <ins>{change.after}</ins>}{" "}
-            <Text span inherit c="dimmed">
-              {words[kind]}
-            </Text>
-          </li>
-        );
-      })}
-    </ul>
   );
 }

@@ -11,7 +11,7 @@ import { MAPPING } from "../../i18n/mapping.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { EntryResults } from "./entry-results.tsx";
 import { entriesOf, type KnownMap, loggedMap } from "./known-map.ts";
-import { MapEditor } from "./map-editor.tsx";
+import { OwnMapEditor } from "./map-editor.tsx";
 import { NameTester } from "./name-tester.tsx";
 
 /** Changes of the own account that are looked through for one of the map. */
@@ -42,7 +42,7 @@ export default function Mapping() {
             {changes.isPending ? (
               <div aria-busy="true" />
             ) : (
-              <MapEditor known={known} draft={draft} onDraft={setDraft} onStated={onStated} />
+              <OwnMapEditor known={known} draft={draft} onDraft={setDraft} onStated={onStated} />
             )}
           </Section>
           <Section title={words.results}>
