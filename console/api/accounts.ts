@@ -7,7 +7,7 @@ import type { Answers } from "./answers.ts";
 import { callList, type Query } from "./call.ts";
 import type { CallFailed } from "./failure.ts";
 import { useGet } from "./queries.ts";
-import type { Status } from "./role.ts";
+import { isRoot, type Status } from "./role.ts";
 
 /** The record of an account as lists show it. */
 export type Account = Answers["/x-users"][number];
@@ -20,11 +20,6 @@ export interface AccountPage {
 
 /** Who the signed-in account is to one below it (contract section 3, Owner-only and Root-only fields). */
 export type Relation = "root" | "owner" | "ancestor";
-
-const ROOT_ID = 1;
-
-/** Whether the account that is signed in is Root. */
-export const isRoot = ({ id }: Pick<Status, "id">): boolean => id === ROOT_ID;
 
 /** Returns who the signed-in account is to one below it. */
 export const relationTo = (me: Status, account: Pick<Account, "DNA">): Relation =>

@@ -27,6 +27,7 @@ import type {
   ModelsSchema,
   StatusSchema,
 } from "../../src/http/dashboard/schemas.ts";
+import type { ModelListSchema, QuoteSchema } from "../../src/http/gateway/schemas.ts";
 import type { MoneySchema } from "../../src/http/money/schemas.ts";
 import type { NewsListSchema } from "../../src/http/news/schemas.ts";
 import type { ClusterSchema } from "../../src/http/operations/schemas.ts";
@@ -54,6 +55,7 @@ export interface Answers {
   "/dashboard/keys": AnswerOf<typeof ApiKeysSchema>;
   "/dashboard/logs": AnswerOf<typeof LogsSchema>;
   "/dashboard/models": AnswerOf<typeof ModelsSchema>;
+  "/v1/models": Extract<AnswerOf<typeof ModelListSchema>, { object: "list" }>;
   "/dashboard/news": AnswerOf<typeof NewsListSchema>;
   "/x-users": AnswerOf<typeof AccountListSchema>;
   "/x-dna": AnswerOf<typeof AccountListSchema>;
@@ -80,6 +82,8 @@ export interface ConfigAnswers {
   preview: AnswerOf<typeof PricePreviewSchema>;
   testMail: AnswerOf<typeof TestMailSchema>;
 }
+/** What `POST /v1/quote` answers. */
+export type Quote = AnswerOf<typeof QuoteSchema>;
 
 /** A path of `Answers`. */
 export type AnswerPath = keyof Answers;

@@ -11,6 +11,9 @@ const ROOT_ID = 1;
 /** What a page needs of the key. */
 export type Need = "invoke" | "read" | "manage_keys" | "manage" | "admin" | "root";
 
+/** Whether the account that is signed in is Root. */
+export const isRoot = ({ id }: Pick<Status, "id">): boolean => id === ROOT_ID;
+
 /** Whether a page that needs `need` exists for the account and the key of this status. */
 export function isAllowed(status: Status, need: Need): boolean {
   const has = (scope: Status["scopes"][number]) => status.scopes.includes(scope);
@@ -25,6 +28,6 @@ export function isAllowed(status: Status, need: Need): boolean {
     case "admin":
       return status.admin && has("admin");
     case "root":
-      return status.admin && has("admin") && status.id === ROOT_ID;
+      return status.admin && has("admin") && isRoot(status);
   }
 }

@@ -4,6 +4,9 @@
 import { Anchor, Box, Burger, Group, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
+import { administrationElsewhere } from "../api/administration.ts";
+import { isRoot } from "../api/role.ts";
+import { AdministrationLink } from "../components/administration-link.tsx";
 import { Amount } from "../components/amount.tsx";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
@@ -69,7 +72,7 @@ function Who({ pages }: { readonly pages: readonly PageEntry[] }) {
       <Text size="sm" fw={600} truncate maw={180} visibleFrom="sm" title={`${status.email} · ${status.dna}`}>
         {status.name}
       </Text>
-      <Amount value={status.balance} />
+      {!isRoot(status) && <Amount value={status.balance} />}
     </Group>
   );
 }
@@ -106,17 +109,11 @@ function MenuLink({ page }: { readonly page: PageEntry }) {
 
 /** Where administration has an address of its own, its pages are there and nowhere else. */
 function AdministrationElsewhere() {
-  const words = useWords(SHELL);
-  const { admin_url: url, admin } = useStatus();
-  if (!admin || url === undefined || new URL(url).origin === location.origin) return null;
+  const url = administrationElsewhere(useStatus());
+  if (url === null) return null;
   return (
     <Box px="xs" py="xs">
-      <Text size="xs" c="dimmed">
-        {words.elsewhere}
-      </Text>
-      <Anchor size="sm" href={`${url}/console/`} rel="noreferrer noopener">
-        {words.openElsewhere}
-      </Anchor>
+      <AdministrationLink url={url} path="/" />
     </Box>
   );
 }

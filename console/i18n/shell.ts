@@ -15,7 +15,7 @@ export const SHELL = dictionary({
     accountsFound: "Accounts",
     pages: "Pages",
     language: "Language",
-    scheme: { label: "Appearance", light: "Light", dark: "Dark", auto: "As the system" },
+    scheme: { label: "Appearance", light: "Light", dark: "Dark", auto: "System" },
     signOut: "Sign out",
     elsewhere: "Administration is served at its own address, where you sign in again.",
     openElsewhere: "Open administration",

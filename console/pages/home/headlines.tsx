@@ -11,6 +11,7 @@ import {
   usdText,
 } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
+import { isRoot } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { useStatus } from "../../frame/status.ts";
@@ -31,7 +32,8 @@ export function Headlines({ live }: { readonly live: Live }) {
   const words = useWords(HOME);
   const { noData } = useWords(SHELL);
   const view = useAccountView();
-  const status = useStatus();
+  // Root mints credit and has none: its balance is always 0.
+  const hasCredit = !(isRoot(useStatus()) && view.user === null);
   const now = Date.now();
   const today = dayBefore(now, 0);
   const bill = useAccountGet("bill", { days: 30 });
@@ -43,20 +45,10 @@ export function Headlines({ live }: { readonly live: Live }) {
     .filter(({ date }) => date > dayBefore(now, PACE_DAYS))
     .map((day) => day.total_credit_used)
     .reduce(addNanos, NO_NANOS);
-  const forecast = bill.data && forecastOf(live.balance.total, spent, PACE_DAYS, now);
   const isKnown = bill.data !== undefined;
   return (
     <Stats>
-      <Stat
-        label={words.balance}
-        detail={
-          live.balance.held > 0n
-            ? words.held(usdText(live.balance.held))
-            : words.threshold(usdText(status.user_api_balance))
-        }
-      >
-        <Amount value={live.balance.total} size="lg" to={`${view.base}/ledger`} />
-      </Stat>
+      {hasCredit && <Balance live={live} />}
       <Stat
         label={words.today}
         detail={isKnown ? words.yesterday(usdText(costOf(dayBefore(now, 1)))) : undefined}
@@ -79,16 +71,49 @@ export function Headlines({ live }: { readonly live: Live }) {
       >
         {isKnown ? countText(bill.data.total_requests) : noData}
       </Stat>
-      <Stat
-        label={words.lasts}
-        detail={forecast ? words.lastsDays(countText(forecast.days)) : spent > 0n ? undefined : words.noPace}
-      >
-        {forecast ? forecast.date : spent > 0n ? words.beyond : words.noDate}
-      </Stat>
-      <Stat label={words.in7} detail={words.in30(usdText(expiringWithin(live, 30, now)))}>
-        <Amount value={expiringWithin(live, 7, now)} size="lg" to={`${view.base}/ledger`} />
-      </Stat>
+      {hasCredit && <Lasts live={live} spent={isKnown ? spent : undefined} now={now} />}
+      {hasCredit && <Expiring live={live} now={now} />}
     </Stats>
+  );
+}
+
+/** The credit, and what of it is held, or what requests need. */
+function Balance({ live: { balance } }: { readonly live: Live }) {
+  const words = useWords(HOME);
+  const { user_api_balance: threshold } = useStatus();
+  const { base } = useAccountView();
+  const detail = balance.held > 0n ? words.held(usdText(balance.held)) : words.threshold(usdText(threshold));
+  return (
+    <Stat label={words.balance} detail={detail}>
+      <Amount value={balance.total} size="lg" to={`${base}/ledger`} />
+    </Stat>
+  );
+}
+
+/** When the credit is used up at the pace of the last days; `spent` is undefined until that is known. */
+function Lasts(props: { readonly live: Live; readonly spent: Nanos | undefined; readonly now: number }) {
+  const { live, spent, now } = props;
+  const words = useWords(HOME);
+  const forecast = spent === undefined ? null : forecastOf(live.balance.total, spent, PACE_DAYS, now);
+  const hasPace = spent !== undefined && spent > 0n;
+  return (
+    <Stat
+      label={words.lasts}
+      detail={forecast ? words.lastsDays(countText(forecast.days)) : hasPace ? undefined : words.noPace}
+    >
+      {forecast ? forecast.date : hasPace ? words.beyond : words.noDate}
+    </Stat>
+  );
+}
+
+/** The credit that expires soon. */
+function Expiring({ live, now }: { readonly live: Live; readonly now: number }) {
+  const words = useWords(HOME);
+  const { base } = useAccountView();
+  return (
+    <Stat label={words.in7} detail={words.in30(usdText(expiringWithin(live, 30, now)))}>
+      <Amount value={expiringWithin(live, 7, now)} size="lg" to={`${base}/ledger`} />
+    </Stat>
   );
 }
 

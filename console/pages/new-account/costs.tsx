@@ -1,8 +1,8 @@
 // What a new account costs the one that creates it: the balance before and after.
 
 import { Stack, Text } from "@mantine/core";
-import { isRoot } from "../../api/accounts.ts";
 import { type Nanos, subtractNanos } from "../../api/amount.ts";
+import { isRoot } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
@@ -26,7 +26,7 @@ export function Costs({ credit }: { readonly credit: Nanos | null }) {
         {rows.map(([label, amount]) => (
           <div key={label} className="figure-line">
             <Text size="sm">{label}</Text>
-            <Amount value={amount} />
+            {amount === null ? <Text size="sm">–</Text> : <Amount value={amount} />}
           </div>
         ))}
         {isRoot(me) && (

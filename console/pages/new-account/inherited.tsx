@@ -1,8 +1,8 @@
 // What a new account takes over, and from whom: values that the form does not ask for, greyed, and the lists above it.
 
 import { Stack, Table, Text } from "@mantine/core";
-import { isRoot } from "../../api/accounts.ts";
 import type { Answers } from "../../api/answers.ts";
+import { isRoot } from "../../api/role.ts";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";

@@ -81,7 +81,8 @@ export class LineProjection {
   #run(): void {
     this.#cancel = null;
     try {
-      if (this.#batches.step()) this.#schedule(BEHIND_MS);
+      const ms = this.#batches.step();
+      if (ms !== null) this.#schedule(ms);
       this.#failedMs = FAILED_MS;
     } catch (error) {
       this.#schedule(isBusy(error) ? LOCK_MS : this.#failed(error));
@@ -112,6 +113,8 @@ class LineBatches {
   /** The row of the last commit of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
+  /** Whether the current batch has all commits that were stored when it was read. */
+  #isEnd = false;
   /** The changes of credit in the current batch that are not stored yet. */
   readonly #money: MoneyBatch;
 
@@ -123,18 +126,24 @@ class LineBatches {
     this.#money = new MoneyBatch(connection);
   }
 
-  /** Does the next step. Returns false when no commit waits and no line is left to store. */
-  step(): boolean {
+  /**
+   * Does the next step. Returns the milliseconds until the step after it: a few within a batch and to the next one of many,
+   * BATCH_MS to one of what came meanwhile, so that it does not become smaller under load; null when no commit waits.
+   */
+  step(): number | null {
     if (!this.#isRead) {
       this.#read();
-      if (!this.#isRead || stepLines(this.#lines) < this.#lines.length) return true;
+      if (!this.#isRead || stepLines(this.#lines) < this.#lines.length) return BEHIND_MS;
     }
-    if (this.#last !== null) {
-      this.#store(this.#last);
-      return true;
-    }
-    this.#isRead = false;
-    return this.#removeHours();
+    if (this.#last !== null) this.#store(this.#last);
+    else this.#isRead = false;
+    if (this.#isRead || !this.#isEnd || this.#removeHours()) return BEHIND_MS;
+    return this.#statements.next.get(this.#place(), 1) === null ? null : BATCH_MS;
+  }
+
+  /** The row of the last commit whose lines are stored. */
+  #place(): number {
+    return new StoredRow("meta", this.#statements.place.get()).integer("value");
   }
 
   /** Removes some of the rows of hours that are too old. Returns false when there are no more. */
@@ -148,8 +157,8 @@ class LineBatches {
 
   /** Reads the next commits. The batch is complete when there are no more, or enough. */
   #read(): void {
-    const { place, next, lined } = this.#statements;
-    const after = this.#last ?? new StoredRow("meta", place.get()).integer("value");
+    const { next, lined } = this.#statements;
+    const after = this.#last ?? this.#place();
     const waiting = next.all(after, STEP_MAX).map((row) => new StoredRow("commits", row));
     const size = stepSize(waiting.map((row) => row.integer("lines")));
     const last = waiting[size - 1]?.integer("row") ?? after;
@@ -165,8 +174,8 @@ class LineBatches {
       this.#money.add(commit);
     }
     if (size > 0) this.#last = last;
-    const isEnd = size === waiting.length && size < STEP_MAX;
-    if (!isEnd && this.#lines.length < BATCH_LINES) return;
+    this.#isEnd = size === waiting.length && size < STEP_MAX;
+    if (!this.#isEnd && this.#lines.length < BATCH_LINES) return;
     // The order within an actor stays.
     this.#lines.sort(({ row: a }, { row: b }) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
     this.#isRead = true;

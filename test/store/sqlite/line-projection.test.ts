@@ -50,6 +50,20 @@ describe("a projection", () => {
     expect([count(), clock.waiting, errors]).toEqual([3, 0, []]);
   });
 
+  test("gathers a second of commits for each batch also while commits keep coming", async () => {
+    const counts = new Set<unknown>();
+    for (let i = 1; i <= 300; i++) {
+      append([commit("account/1", i)]);
+      projection.wake();
+      await clock.advance(10);
+      counts.add(count());
+    }
+    // Three seconds of commits, 10 ms apart: nothing, and then a batch each second.
+    expect(counts.size).toBeLessThanOrEqual(4);
+    await clock.advance(60_000);
+    expect([count(), clock.waiting, errors]).toEqual([300, 0, []]);
+  });
+
   /** Lets steps run, and answers how many lines are stored after each. */
   async function steps(times: number): Promise<unknown[]> {
     const counts: unknown[] = [];
