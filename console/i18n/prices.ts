@@ -83,6 +83,7 @@ export const PRICE_WORDS = dictionary({
       requests: "Requests",
       total: "Total",
       unpriced: "no price: refused",
+      unpricedAbout: "The sum with these prices leaves out models that would have none.",
       same: (count: number) =>
         count === 1 ? "One further model stays as it is." : `${count} further models stay as they are.`,
       noEffect: "No request of the last 30 days would have cost anything else.",
@@ -188,6 +189,7 @@ export const PRICE_WORDS = dictionary({
       requests: "请求数",
       total: "合计",
       unpriced: "没有价格：会被拒绝",
+      unpricedAbout: "按这些价格的合计不含没有价格的模型。",
       same: (count: number) => `另有 ${count} 个模型不变。`,
       noEffect: "最近 30 天的请求费用都不会改变。",
       save: "保存价格",

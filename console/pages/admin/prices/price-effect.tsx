@@ -101,6 +101,11 @@ function Effect({ preview }: { readonly preview: Preview }) {
           keyOf={({ model }) => model}
         />
       )}
+      {changed.some(({ cost_preview: then }) => then === null) && (
+        <Text size="xs" c="dimmed">
+          {words.unpricedAbout}
+        </Text>
+      )}
       {changed.length > 0 && same > 0 && (
         <Text size="xs" c="dimmed">
           {words.same(same)}
