@@ -34,9 +34,9 @@ const FOUND_MAX = 100;
 
 /** What the form is about. */
 export interface PriceSubject {
-  /** Null: a new one, whose name is typed. */
+  /** Its name; null for a new one, whose name is typed. */
   readonly model: string | null;
-  /** Null: no group prices the model yet. */
+  /** The group that prices it; null where none does yet. */
   readonly group: PriceGroup | null;
   readonly list: PriceEntry | null;
 }
