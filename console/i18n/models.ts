@@ -7,6 +7,7 @@ export const MODELS = dictionary({
   en: {
     about: "The models that this account may call, at its own prices in US dollars per million tokens.",
     search: "Search",
+    kind: "Kind",
     kinds: {
       chat: "Chat",
       embeddings: "Embeddings",
@@ -60,6 +61,7 @@ export const MODELS = dictionary({
   zh: {
     about: "此账户可以调用的模型，价格为此账户的实际价格（美元/百万 token）。",
     search: "搜索",
+    kind: "种类",
     kinds: {
       chat: "对话",
       embeddings: "向量",

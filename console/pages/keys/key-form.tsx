@@ -57,7 +57,7 @@ export function KeyForm<A>(props: {
         </Text>
       ) : (
         <>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+          <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs">
             {input("hardLimit", words.hardLimit, words.limitHint)}
             {input("dailyLimit", words.dailyLimit, words.limitHint)}
             {input("rpm", words.rpm, words.limitHint)}
@@ -97,6 +97,7 @@ function Scopes(props: {
   const shown = offered.filter((scope) => scope !== "admin" || chosen.includes("manage"));
   return (
     <Checkbox.Group
+      size="xs"
       label={words.scopes}
       value={[...chosen]}
       onChange={(values) =>

@@ -119,6 +119,7 @@ export function KeyTable(props: {
       key: "month",
       title: words.month,
       isFigure: true,
+      isMinor: true,
       cell: (row) => <Amount value={row.cost_month} to={lines(row, month)} />,
     },
     {

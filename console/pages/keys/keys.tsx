@@ -6,7 +6,7 @@ import { useAccountGet, useAccountView } from "../../api/account-view.ts";
 import { currentKey } from "../../api/session.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { SecretOnce } from "../../components/copy.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, Sheet } from "../../components/dialog.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -91,9 +91,9 @@ function Over(props: {
       return null;
     case "new":
       return (
-        <Dialog onClose={close} title={words.add}>
+        <Sheet onClose={close} title={words.add}>
           <NewKeyForm initial={shown.initial} caller={caller} keys={keys} user={user} onDone={onIssued} />
-        </Dialog>
+        </Sheet>
       );
     case "key": {
       const row = keys.find(({ id }) => id === shown.id);
