@@ -58,8 +58,8 @@ export function KeyForm<A>(props: {
       ) : (
         <>
           <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs">
-            {input("hardLimit", words.hardLimit, words.limitHint)}
-            {input("dailyLimit", words.dailyLimit, words.limitHint)}
+            {input("hardLimit", words.hardLimit, words.hardLimitHint)}
+            {input("dailyLimit", words.dailyLimit, words.dailyLimitHint)}
             {input("rpm", words.rpm, words.limitHint)}
             {input("tpm", words.tpm, words.limitHint)}
           </SimpleGrid>

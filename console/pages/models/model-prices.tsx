@@ -26,7 +26,7 @@ const COUNTED_AS: Partial<Readonly<Record<PriceField, PriceField>>> = {
 export const COLUMNS_OF: Readonly<Record<ModelKind, readonly PriceField[]>> = {
   chat: ["InputText", "OutputText", "CachedText", "CacheWrite"],
   embeddings: ["InputText"],
-  images: ["InputText", "InputImage", "OutputImage", "Call"],
+  images: ["InputText", "OutputImage", "InputImage", "Call"],
   speech: ["InputText", "OutputAudio", "Input", "Output", "Call"],
   transcription: ["InputAudio", "OutputText", "Input", "Call"],
   rerank: ["Input", "Call"],
