@@ -13,7 +13,9 @@ import type {
   ConfigurationSchema,
   ConfSchema,
   HistorySchema,
+  PricePreviewSchema,
   PricesSchema,
+  TestMailSchema,
 } from "../../src/http/configuration/schemas.ts";
 import type { LedgerSchema } from "../../src/http/dashboard/ledger-schemas.ts";
 import type { RequestListSchema } from "../../src/http/dashboard/request-schemas.ts";
@@ -75,6 +77,11 @@ export interface AccountWrites {
   deleted: AnswerOf<typeof DeletedAccountSchema>;
 }
 
+/** What an Owner's configuration is asked by POST: `/x-config/preview`, `/x-config/test-mail`. */
+export interface ConfigAnswers {
+  preview: AnswerOf<typeof PricePreviewSchema>;
+  testMail: AnswerOf<typeof TestMailSchema>;
+}
 /** What `POST /v1/quote` answers. */
 export type Quote = AnswerOf<typeof QuoteSchema>;
 
