@@ -14,7 +14,7 @@ import { useUrlState } from "../../components/url-state.ts";
 import { useWords } from "../../i18n/language.ts";
 import { MODELS } from "../../i18n/models.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { limitTexts, type ModelLimits } from "./model-limits.ts";
+import { type LimitsByModel, limitTexts } from "./model-limits.ts";
 import { COLUMNS_OF, decimalsIn, isPriced, Price, type PriceField } from "./model-prices.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 
@@ -40,7 +40,7 @@ export default function Models() {
 const groupByKind = (models: readonly Model[]): ReadonlyMap<ModelKind, Model[]> =>
   Map.groupBy(models, ({ id, price }) => kindOf(id, price));
 
-function Found({ models, limits }: { readonly models: readonly Model[]; readonly limits: ModelLimits }) {
+function Found({ models, limits }: { readonly models: readonly Model[]; readonly limits: LimitsByModel }) {
   const words = useWords(MODELS);
   const [state, change] = useUrlState(DEFAULTS);
   const byKind = useMemo(() => groupByKind(models), [models]);
@@ -112,7 +112,7 @@ const priceColumn = (
 function ModelTable(props: {
   readonly models: readonly Model[];
   readonly kind: ModelKind;
-  readonly limits: ModelLimits;
+  readonly limits: LimitsByModel;
   readonly onOpen: (model: Model) => void;
 }) {
   const { models, kind, limits, onOpen } = props;
