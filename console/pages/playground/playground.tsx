@@ -14,7 +14,7 @@ import { useWords } from "../../i18n/language.ts";
 import { PLAYGROUND } from "../../i18n/playground.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { Composer } from "./composer.tsx";
-import { type ChatSettings, chatBodyOf, isAnswerMax } from "./conversation.ts";
+import { type ChatSettings, chatBodyOf, isAnswerMax, repeatOf } from "./conversation.ts";
 import { BalancePanel, QuotePanel, useBalance } from "./quote-panel.tsx";
 import { Talk } from "./talk.tsx";
 import { useChat } from "./use-chat.ts";
@@ -51,8 +51,8 @@ function Conversation({ models }: { readonly models: readonly Model[] }) {
   const body = isComplete ? chatBodyOf(model, settings, chat.exchanges, typed) : null;
   const { quote, failure, isCurrent } = useQuote(body);
   const latest = chat.exchanges.at(-1) ?? null;
+  const before = balance?.total ?? null;
   const send = () => {
-    const before = balance?.total ?? null;
     const known = isCurrent && quote !== undefined ? quote : null;
     chat.send({ id: newId(), asked: typed.trim(), model: model.id, body: body!, quote: known, before });
     setTyped("");
@@ -71,7 +71,8 @@ function Conversation({ models }: { readonly models: readonly Model[] }) {
           <Talk
             exchanges={chat.exchanges}
             onRepeat={(exchange) => {
-              if (!chat.isRunning) chat.send(exchange);
+              const { sent, instead } = repeatOf(exchange, newId(), before);
+              if (!chat.isRunning) chat.send(sent, instead);
             }}
           />
           <Composer
