@@ -9,8 +9,10 @@ import { AskedState } from "../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { FilterBar } from "../../components/filter-bar.tsx";
+import { NoModels } from "../../components/my-models.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
+import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { MODELS } from "../../i18n/models.ts";
 import { SHELL } from "../../i18n/shell.ts";
@@ -42,11 +44,12 @@ const groupByKind = (models: readonly Model[]): ReadonlyMap<ModelKind, Model[]> 
 
 function Found({ models, limits }: { readonly models: readonly Model[]; readonly limits: LimitsByModel }) {
   const words = useWords(MODELS);
+  const status = useStatus();
   const [state, change] = useUrlState(DEFAULTS);
   const byKind = useMemo(() => groupByKind(models), [models]);
   const kinds = MODEL_KINDS.filter((kind) => byKind.has(kind));
   const kind = kinds.find((one) => one === state.kind) ?? kinds[0];
-  if (kind === undefined) return <Empty text={words.none} />;
+  if (kind === undefined) return <NoModels status={status} />;
   const wanted = state.q.toLowerCase();
   const found = byKind
     .get(kind)!

@@ -99,7 +99,7 @@ export const begun = ({ id, asked, model, body, quote, before }: Sent): Exchange
 });
 
 /** How a request that failed is sent again. */
-export interface Repeat {
+export interface RepeatedRequest {
   readonly sent: Sent;
   /** The exchange that it takes the place of; null: that one stays, for the part of its answer that came. */
   readonly instead: string | null;
@@ -109,7 +109,7 @@ export interface Repeat {
  * Returns the repeat of an exchange that failed. Where the outcome is unknown it goes under its own id, so that the service charges
  * it once; what was refused or broke off is a new request, `id`.
  */
-export function repeatOf(exchange: Exchange, id: string, before: Nanos | null): Repeat {
+export function repeatOf(exchange: Exchange, id: string, before: Nanos | null): RepeatedRequest {
   const isUnknown = exchange.failure?.kind === "unknown";
   const stays = exchange.answer !== "" && !isUnknown;
   return {

@@ -3,7 +3,6 @@
 import { Group, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { firstModel, kindOf, type Model } from "../../api/model-kind.ts";
-import { isAllowed } from "../../api/role.ts";
 import { newId } from "../../api/writes.ts";
 import { Empty } from "../../components/empty.tsx";
 import { WithMyModels } from "../../components/my-models.tsx";
@@ -27,10 +26,10 @@ const FIRST_SETTINGS: ChatSettings = { instructions: "", answerMax: "1000" };
 export default function Playground() {
   const { page } = useWords(SHELL);
   const words = useWords(PLAYGROUND);
-  const canRead = isAllowed(useStatus(), "read");
+  const status = useStatus();
   return (
     <Page title={page.playground} about={words.about}>
-      <WithMyModels canRead={canRead}>
+      <WithMyModels status={status}>
         {(models) => {
           const chats = models.filter(({ id, price }) => kindOf(id, price) === "chat");
           return chats.length === 0 ? <Empty text={words.noChat} /> : <Conversation models={chats} />;
