@@ -90,5 +90,8 @@ export const COLORS: CSSVariablesResolver = () => ({
     "--mantine-color-disabled-color": "#8f979f",
     "--mantine-color-error": "var(--console-negative)",
     "--console-sidebar": "#1f2322",
+    // White text on the kit's red of this scheme has a contrast of 3.8.
+    "--mantine-color-red-filled": "#c92a2a",
+    "--mantine-color-red-filled-hover": "#b02525",
   },
 });
