@@ -37,9 +37,6 @@ export const PAGES: readonly PageEntry[] = [
   page("home", "/", "read", "account", () => import("./home/home.tsx")),
   page("usage", "/usage", "read", "account", () => import("./usage/usage.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
-  page("owners", "/admin/owners", "root", "root", () => import("./admin/owners/owners.tsx")),
-  page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
-  page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
@@ -54,5 +51,4 @@ export const PAGES: readonly PageEntry[] = [
   page("cluster", "/admin/cluster", "root", "root", () => import("./admin/cluster/cluster.tsx")),
   page("rotation", "/admin/rotation", "root", "root", () => import("./admin/rotation/rotation.tsx")),
   page("cascades", "/admin/cascades", "root", "root", () => import("./admin/cascades/cascades.tsx")),
-  page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
 ];

@@ -3,7 +3,6 @@
 
 import { SegmentedControl, Stack } from "@mantine/core";
 import { lazy, Suspense } from "react";
-import { LEDGER_FILTERS, type LedgerFilter } from "../../api/ledger-filter.ts";
 import { loadChunk } from "../../api/load-chunk.ts";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
@@ -12,21 +11,15 @@ import { REQUESTS } from "../../i18n/requests.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { ChargedRequests } from "./charged.tsx";
 import { RecentRequests } from "./recent.tsx";
+import { REQUESTS_VIEW } from "./view.ts";
 
 const Sheet = lazy(loadChunk(() => import("./sheet.tsx")));
-
-const VIEW = { ...LEDGER_FILTERS, view: "charged", refused: "", open: "", page: "1" };
-
-/** What the address of the page holds. */
-export type RequestsView = LedgerFilter & typeof VIEW;
-/** Changes some of it. Without a page it goes back to the first one. */
-export type ChangeView = (changes: Partial<typeof VIEW>) => void;
 
 /** The page of an account's requests. */
 export default function Requests() {
   const { page } = useWords(SHELL);
   const words = useWords(REQUESTS);
-  const [view, change] = useUrlState(VIEW);
+  const [view, change] = useUrlState(REQUESTS_VIEW);
   const open = (request: string) => change({ open: request, page: view.page });
   return (
     <Page title={page.requests}>
