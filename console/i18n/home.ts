@@ -25,8 +25,6 @@ export const HOME = dictionary({
     chart: "Cost by day and model",
     limits: "Limits",
     noLimits: "This account has no limit of its own. Its balance is the only one.",
-    of: (used: string, limit: string) => `${used} of ${limit}`,
-    resets: (at: string) => `all of it is free again at ${at}`,
     blocked: (until: string) => `Requests are refused until ${until}`,
     blockedOpen: "Requests are refused until somebody changes it",
     low: (amount: string) =>
@@ -56,8 +54,6 @@ export const HOME = dictionary({
     chart: "每日各模型费用",
     limits: "限制",
     noLimits: "此账户没有单独的限制，只受余额约束。",
-    of: (used: string, limit: string) => `${used} / ${limit}`,
-    resets: (at: string) => `${at} 全部恢复`,
     blocked: (until: string) => `请求在 ${until} 之前会被拒绝`,
     blockedOpen: "请求会被拒绝，直到有人修改设置",
     low: (amount: string) => `余额不高于 ${amount}：在充值之前请求会被拒绝。`,

@@ -38,6 +38,7 @@ export const PAGES: readonly PageEntry[] = [
   page("usage", "/usage", "read", "account", () => import("./usage/usage.tsx")),
   page("requests", "/requests", "read", "account", () => import("./requests/requests.tsx")),
   page("ledger", "/ledger", "read", "account", () => import("./ledger/ledger.tsx")),
+  page("limits", "/limits", "read", "account", () => import("./limits/limits.tsx")),
   page("keys", "/keys", "manage_keys", "account", () => import("./keys/keys.tsx")),
   page("accounts", "/accounts", "manage", "accounts", () => import("./accounts/accounts.tsx")),
   page("newAccount", "/accounts/new", "manage", null, () => import("./new-account/new-account.tsx")),
