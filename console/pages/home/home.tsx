@@ -16,6 +16,7 @@ import { Headlines, type Live } from "./headlines.tsx";
 import { LimitGauges } from "./limit-gauges.tsx";
 import { NewsList } from "./news-list.tsx";
 import { NextSteps } from "./next-steps.tsx";
+import { SpendChart } from "./spend-chart.tsx";
 
 /** The first page of an account. */
 export default function Home() {
@@ -29,6 +30,7 @@ export default function Home() {
             <StateBanner live={figures} />
             <NextSteps />
             <Headlines live={figures} />
+            <SpendChart />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               <LimitGauges live={figures} />
               <NewsList />
