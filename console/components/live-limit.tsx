@@ -4,7 +4,7 @@ import { type Billionths, countText, nanosOf, shareOf, usdText } from "../api/am
 import type { Answers } from "../api/answers.ts";
 import { isDollarFigure } from "../api/exact-json.ts";
 import { useWords } from "../i18n/language.ts";
-import { LIMIT_WORDS } from "../i18n/limit-words.ts";
+import { LIVE_LIMITS } from "../i18n/live-limits.ts";
 import { LimitBar } from "./stat.tsx";
 import { utcText } from "./time.tsx";
 
@@ -13,7 +13,7 @@ export type LiveLimit = Answers["/dashboard/live"]["windows"][number];
 
 /** The bar of a limit; one of a model or an API key says so. */
 export function LiveLimitBar({ row }: { readonly row: LiveLimit }) {
-  const words = useWords(LIMIT_WORDS);
+  const words = useWords(LIVE_LIMITS);
   const { scope, name, model, limit, used, resets_at } = row;
   const text = (figure: Billionths) => (isDollarFigure(name) ? usdText(nanosOf(figure)) : countText(figure));
   const about = words.names[name as keyof typeof words.names] ?? name;

@@ -7,7 +7,8 @@ export const LIMITS = dictionary({
   en: {
     limits: "Limits now",
     ofKey: "This API key",
-    unset: (names: string) => `Without a limit: ${names}. The balance always limits.`,
+    unset: (names: string) => `Without a limit: ${names}.`,
+    balanceLimits: "The balance always limits.",
     others: {
       soft_limit: "A mail is sent when a month costs more. No request is refused.",
       auto_quota: "Comes from the account above when the balance is too low for a request.",
@@ -35,7 +36,8 @@ export const LIMITS = dictionary({
   zh: {
     limits: "当前限制",
     ofKey: "此 API 密钥",
-    unset: (names: string) => `未设限：${names}。余额始终有效。`,
+    unset: (names: string) => `未设限：${names}。`,
+    balanceLimits: "余额始终有效。",
     others: {
       soft_limit: "当月费用超过时发送邮件，不会拒绝请求。",
       auto_quota: "余额不足以支付请求时从上级账户转入。",

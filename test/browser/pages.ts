@@ -62,6 +62,7 @@ export const PAGES: readonly PageRow[] = [
     ["account", "/console/accounts/{leaf}", /Mira/],
     ...TABS.map(accountTab),
     ["bill", "/console/bill", /bill/i],
+    ["statement", "/console/bill/{leaf}", /Mira/],
     ["attention", "/console/attention", "Attention"],
     ["compose", "/console/compose", /news/i],
   ),
@@ -113,6 +114,10 @@ const isBuilt = ({ path }: PageRow): boolean =>
 /** The pages of a role that the console has. */
 export const pagesOf = (role: Role): readonly PageRow[] =>
   PAGES.filter((row) => row.roles.includes(role) && isBuilt(row));
+
+/** The pages that no lesser role has, and Home. What others have too looks the same there. */
+export const pagesNewTo = (role: Role): readonly PageRow[] =>
+  pagesOf(role).filter(({ name, roles }) => roles[0] === role || name === "home");
 
 /** Patterns of the console's own table at which no row is. */
 export const pagesWithoutRow = (): readonly string[] =>

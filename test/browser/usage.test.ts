@@ -40,6 +40,21 @@ inBrowser("usage in the console", () => {
     visitor.expectClean();
   });
 
+  test("of an account below, too: a day opens its lines there", async () => {
+    const { id } = world.tree.leaf;
+    const { daily_costs } = await ask(world.tree.reseller.key, `/x-bill?user=${id}&days=7`);
+    const { date, total_credit_used: cost, total_requests: count } = daily_costs[0];
+    const above = await openVisitor(world, "reseller");
+    await above.goto(`/console/accounts/${id}/usage?period=7&group=time`, /Mira/);
+    await above.page.getByRole("row").filter({ hasText: date }).getByRole("link").click();
+    await above.page.locator('[data-proof="true"]').waitFor();
+    const shown = await above.page.locator(".sum-of-lines").textContent();
+    expect(shown).toContain(`${count} lines = ${cost.toFixed(9)} USD`);
+    expect(new URL(above.page.url()).pathname).toBe(`/console/accounts/${id}/ledger`);
+    above.expectClean();
+    await above.close();
+  });
+
   test("the totals row and the download are the service's", async () => {
     const { page } = visitor;
     const bill = await ask(world.tree.leaf.key, "/dashboard/bill?days=30&group=model");

@@ -3,6 +3,7 @@
 import { Anchor, Stack } from "@mantine/core";
 import { Link } from "wouter";
 import { useAccountView } from "../../api/account-view.ts";
+import { isRoot } from "../../api/role.ts";
 import { Empty } from "../../components/empty.tsx";
 import { LiveLimitBar } from "../../components/live-limit.tsx";
 import { Section } from "../../components/section.tsx";
@@ -26,7 +27,7 @@ export function LimitGauges({ live }: { readonly live: Live }) {
       }
     >
       {live.windows.length === 0 ? (
-        <Empty text={words.noLimits} />
+        <Empty text={isRoot(live.user) ? words.rootLimits : words.noLimits} />
       ) : (
         <Stack gap="xs">
           {live.windows.map((row) => (

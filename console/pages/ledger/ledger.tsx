@@ -2,11 +2,10 @@
 // view that is filtered, such as one that an amount led to, begins with the lines.
 
 import { Button, Stack } from "@mantine/core";
-import { lazy, Suspense } from "react";
 import { questionAbout, useAccountView } from "../../api/account-view.ts";
 import { isFiltered, ledgerFilterOf } from "../../api/ledger-filter.ts";
-import { loadChunk } from "../../api/load-chunk.ts";
 import { Download } from "../../components/download.tsx";
+import { loadLater } from "../../components/load-later.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
 import { useStatus } from "../../frame/status.ts";
@@ -16,7 +15,7 @@ import { Credits } from "./credits.tsx";
 import { LedgerLines } from "./lines.tsx";
 import { LEDGER_VIEW } from "./view.ts";
 
-const RequestSheet = lazy(loadChunk(() => import("../requests/sheet.tsx")));
+const RequestSheet = loadLater(() => import("../requests/sheet.tsx"));
 
 /** The page of an account's credits and ledger. */
 export default function Ledger() {
@@ -48,11 +47,9 @@ export default function Ledger() {
           onOpen={(request) => change({ open: request, page: view.page })}
         />
       </Stack>
-      <Suspense>
-        {view.open !== "" && (
-          <RequestSheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
-        )}
-      </Suspense>
+      {view.open !== "" && (
+        <RequestSheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
+      )}
     </Page>
   );
 }

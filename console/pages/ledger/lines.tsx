@@ -1,7 +1,7 @@
 // The lines of a ledger with the balance after each, under their filters. A charge opens the equation behind it; every other line
 // opens what is known of it.
 
-import { Drawer, Stack } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useState } from "react";
 import { useAccountGet } from "../../api/account-view.ts";
 import { isFiltered, type LedgerFilter, ledgerFilterOf } from "../../api/ledger-filter.ts";
@@ -9,6 +9,7 @@ import { isAllowed } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { AskedState } from "../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Sheet } from "../../components/dialog.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { LedgerFilters } from "../../components/ledger-filters.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -19,7 +20,6 @@ import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { LEDGER } from "../../i18n/ledger.ts";
 import { LINES } from "../../i18n/lines.ts";
-import { SHELL } from "../../i18n/shell.ts";
 import { AboutLine, type Line, LineFacts } from "./line.tsx";
 import type { LedgerView } from "./view.ts";
 
@@ -38,7 +38,6 @@ export function LedgerLines(props: {
   const { view, onFilter, onPage, onOpen } = props;
   const words = useWords(LEDGER);
   const lineWords = useWords(LINES);
-  const { close } = useWords(SHELL);
   const [fact, setFact] = useState<Line | null>(null);
   const filter = ledgerFilterOf(view);
   const asked = useAccountGet("ledger", { ...filter, page: view.page, size: ROWS });
@@ -72,15 +71,9 @@ export function LedgerLines(props: {
         </AskedState>
       </Stack>
       {fact !== null && (
-        <Drawer
-          opened
-          onClose={() => setFact(null)}
-          title={lineWords.types[fact.type]}
-          closeButtonProps={{ "aria-label": close }}
-          transitionProps={{ duration: 0 }}
-        >
+        <Sheet onClose={() => setFact(null)} title={lineWords.types[fact.type]}>
           <LineFacts line={fact} />
-        </Drawer>
+        </Sheet>
       )}
     </Section>
   );

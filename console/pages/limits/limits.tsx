@@ -9,7 +9,7 @@ import { Page } from "../../components/page.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { AccessLists } from "./access-lists.tsx";
-import { ModelLimits } from "./model-limits.tsx";
+import { LimitsOfModels } from "./limits-of-models.tsx";
 import { OwnLimits } from "./own-limits.tsx";
 import { AccessTester } from "./tester.tsx";
 
@@ -27,7 +27,7 @@ export default function Limits() {
               <AccessLists live={figures} />
             </SimpleGrid>
             <AccessTester />
-            <ModelLimits live={figures} />
+            <LimitsOfModels live={figures} />
           </Stack>
         )}
       </AskedState>

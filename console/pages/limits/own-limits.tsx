@@ -4,11 +4,12 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { usdText } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
+import { isRoot } from "../../api/role.ts";
 import { LiveLimitBar } from "../../components/live-limit.tsx";
 import { Section } from "../../components/section.tsx";
 import { useWords } from "../../i18n/language.ts";
-import { LIMIT_WORDS } from "../../i18n/limit-words.ts";
 import { LIMITS } from "../../i18n/limits.ts";
+import { LIVE_LIMITS } from "../../i18n/live-limits.ts";
 
 type Live = Answers["/dashboard/live"];
 
@@ -20,7 +21,7 @@ const OTHERS = ["soft_limit", "auto_quota"] as const;
 /** Limits with their use. */
 export function OwnLimits({ live }: { readonly live: Live }) {
   const words = useWords(LIMITS);
-  const { names } = useWords(LIMIT_WORDS);
+  const { names } = useWords(LIVE_LIMITS);
   const { windows, limits } = live;
   const place = (name: string): number => (NAMES as readonly string[]).indexOf(name);
   const rowsOf = (scope: "account" | "api_key") =>
@@ -48,7 +49,8 @@ export function OwnLimits({ live }: { readonly live: Live }) {
         ))}
         {unset.length > 0 && (
           <Text size="xs" c="dimmed">
-            {words.unset(unset.map((name) => names[name].split(/[,（]/)[0]!).join(", "))}
+            {words.unset(unset.map((name) => names[name].split(/[,（]/)[0]!).join(", "))}{" "}
+            {!isRoot(live.user) && words.balanceLimits}
           </Text>
         )}
         {ofKey.length > 0 && <Title order={3}>{words.ofKey}</Title>}

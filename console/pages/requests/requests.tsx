@@ -2,8 +2,7 @@
 // is shown in a sheet at the side; filters, page, view and sheet are in the address.
 
 import { SegmentedControl, Stack } from "@mantine/core";
-import { lazy, Suspense } from "react";
-import { loadChunk } from "../../api/load-chunk.ts";
+import { loadLater } from "../../components/load-later.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -13,7 +12,7 @@ import { ChargedRequests } from "./charged.tsx";
 import { RecentRequests } from "./recent.tsx";
 import { REQUESTS_VIEW } from "./view.ts";
 
-const Sheet = lazy(loadChunk(() => import("./sheet.tsx")));
+const Sheet = loadLater(() => import("./sheet.tsx"));
 
 /** The page of an account's requests. */
 export default function Requests() {
@@ -40,11 +39,9 @@ export default function Requests() {
           <ChargedRequests view={view} change={change} onOpen={open} />
         )}
       </Stack>
-      <Suspense>
-        {view.open !== "" && (
-          <Sheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
-        )}
-      </Suspense>
+      {view.open !== "" && (
+        <Sheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
+      )}
     </Page>
   );
 }

@@ -18,7 +18,7 @@ interface Row {
 }
 
 /** A table of models; nothing where no model has a limit. */
-export function ModelLimits({ live: { windows } }: { readonly live: Answers["/dashboard/live"] }) {
+export function LimitsOfModels({ live: { windows } }: { readonly live: Answers["/dashboard/live"] }) {
   const words = useWords(LIMITS);
   const byModel = Map.groupBy(
     windows.filter(({ scope }) => scope === "model"),

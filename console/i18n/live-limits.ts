@@ -3,7 +3,7 @@
 import { dictionary } from "./language.ts";
 
 /** What limits are called, and how their use is said. */
-export const LIMIT_WORDS = dictionary({
+export const LIVE_LIMITS = dictionary({
   en: {
     names: {
       rpm: "RPM, requests a minute",
