@@ -12,11 +12,14 @@ import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import type { Live } from "./headlines.tsx";
 
-/** The limits that are set, each with its use. */
+/** The limits of the account and the key with their use, and those of models that are used. */
 export function LimitGauges({ live }: { readonly live: Live }) {
   const words = useWords(HOME);
   const { page } = useWords(SHELL);
   const { base } = useAccountView();
+  // Every model with a limit has several: here those count that are used.
+  const rows = live.windows.filter(({ scope, used }) => scope !== "model" || used > 0n);
+  const isIdle = live.windows.length > 0;
   return (
     <Section
       title={words.limits}
@@ -26,11 +29,11 @@ export function LimitGauges({ live }: { readonly live: Live }) {
         </Anchor>
       }
     >
-      {live.windows.length === 0 ? (
-        <Empty text={isRoot(live.user) ? words.rootLimits : words.noLimits} />
+      {rows.length === 0 ? (
+        <Empty text={isRoot(live.user) ? words.rootLimits : isIdle ? words.idleLimits : words.noLimits} />
       ) : (
         <Stack gap="xs">
-          {live.windows.map((row) => (
+          {rows.map((row) => (
             <LiveLimitBar key={`${row.scope} ${row.model} ${row.name}`} row={row} />
           ))}
         </Stack>

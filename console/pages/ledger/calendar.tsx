@@ -2,10 +2,11 @@
 
 import { Text } from "@mantine/core";
 import { usdText } from "../../api/amount.ts";
+import type { CreditEntry } from "../../api/credits.ts";
 import { useLanguage, useWords } from "../../i18n/language.ts";
 import { LEDGER } from "../../i18n/ledger.ts";
-import { type CreditEntry, type ExpiryMonth, expiryMonths } from "./coins.ts";
 import { dayText, monthText, weekdayNames } from "./dates.ts";
+import { type ExpiryMonth, expiryMonths } from "./expiry-months.ts";
 
 /** So many months are drawn; the list beside them has every entry. */
 const MONTHS_MAX = 6;

@@ -2,10 +2,10 @@
 
 import { Text } from "@mantine/core";
 import { compareExact, type Nanos, shareOf, shortUsd, toNanos, usdText } from "../../api/amount.ts";
+import type { Coin } from "../../api/credits.ts";
 import { utcText } from "../../components/time.tsx";
 import { useLanguage, useWords } from "../../i18n/language.ts";
 import { LEDGER } from "../../i18n/ledger.ts";
-import type { Coin } from "./coins.ts";
 import { dayText } from "./dates.ts";
 
 /** Credit that expires within so many days is marked. */
@@ -54,7 +54,7 @@ export function CoinList(props: {
                 </Text>
                 <Text size="xs" c="dimmed">
                   {words.daysLeft(daysLeft)}
-                  {pace !== null && ` · ${forecastOf(coin, words)}`}
+                  {pace !== null && ` · ${fateOf(coin, words)}`}
                 </Text>
               </div>
             </li>
@@ -68,7 +68,7 @@ export function CoinList(props: {
 const CENT = 10_000_000n;
 
 /** What becomes of an entry, to the cent. */
-function forecastOf({ amount, unspent }: Coin, words: (typeof LEDGER)["en"]): string {
+function fateOf({ amount, unspent }: Coin, words: (typeof LEDGER)["en"]): string {
   if (unspent === null || unspent < CENT) return words.willBeSpent;
   if (unspent === amount) return words.notReached;
   return words.willExpire(shortUsd(toNanos((unspent / CENT) * CENT)));

@@ -4,6 +4,7 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { useAccountGet, useAccountView } from "../../api/account-view.ts";
 import { addNanos, type Nanos, NO_NANOS, subtractNanos, usdText } from "../../api/amount.ts";
+import { coinsOf, type Pace } from "../../api/credits.ts";
 import { GAUGE_MS } from "../../api/queries.ts";
 import { isRoot } from "../../api/role.ts";
 import { AskedState } from "../../components/asked-state.tsx";
@@ -14,7 +15,6 @@ import { useWords } from "../../i18n/language.ts";
 import { LEDGER } from "../../i18n/ledger.ts";
 import { ExpiryCalendar } from "./calendar.tsx";
 import { CoinList } from "./coin-list.tsx";
-import { coinsOf, type Pace } from "./coins.ts";
 
 /** Days whose pace the forecast takes. */
 const PACE_DAYS = 7;

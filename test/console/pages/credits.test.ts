@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { type Nanos, toNanos } from "../../../console/api/amount.ts";
-import { coinsOf, expiryMonths } from "../../../console/pages/ledger/coins.ts";
+import { coinsOf, creditEndOf } from "../../../console/api/credits.ts";
 import { dayText, monthText, weekdayNames } from "../../../console/pages/ledger/dates.ts";
+import { expiryMonths } from "../../../console/pages/ledger/expiry-months.ts";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const DAY_MS = 86_400_000;
@@ -52,6 +53,24 @@ describe("entries of credit", () => {
     );
     expect(coins[0]?.unspent).toBe(toNanos(amount - usd(1)));
   });
+});
+
+describe("credit lasts", () => {
+  const pace = { spent: usd(7), days: 7 };
+
+  test("until it is spent", () => {
+    expect(creditEndOf([entry(3, 5), entry(4, 30)], pace, NOW)).toEqual({
+      ...{ atMs: NOW + 7 * DAY_MS, daysLeft: 7, expires: false },
+    });
+  });
+
+  test("no longer than until the last of it expires, however large it is", () => {
+    const end = { atMs: NOW + 10 * DAY_MS, daysLeft: 10, expires: true };
+    expect(creditEndOf([entry(1_000, 10), entry(3, 5)], pace, NOW)).toEqual(end);
+    expect(creditEndOf([entry(1, 10)], { spent: usd(0), days: 7 }, NOW)).toEqual(end);
+  });
+
+  test("not at all where there is none", () => expect(creditEndOf([], pace, NOW)).toBeNull());
 });
 
 describe("the calendar", () => {
