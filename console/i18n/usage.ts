@@ -26,7 +26,7 @@ export const USAGE = dictionary({
     chooseTag: "Enter the name of a tag. Requests have tags by x-arbor-tags, or from their API key.",
     hasFee: (price: string) => `This bill costs ${price}`,
     feeRule:
-      "A bill over more than 30 days costs 0.01 USD, one over more than 365 days costs 0.05 USD and tells the last 365. It is taken each time it is asked for: by this button, or by a download.",
+      "A bill over more than 30 days costs 0.01 USD, one over more than 365 days costs 0.05 USD and covers the last 365. It is taken each time it is asked for: by this button, or by a download.",
     askFor: (price: string) => `Ask for it (${price})`,
     askAgain: (price: string) => `Ask again (${price})`,
     paid: (fee: string) => `${fee} USD was taken for this answer.`,
