@@ -108,6 +108,14 @@ inBrowser("news", () => {
     await writer.settled();
     await rows.first().click();
     await sheet.getByText("Refused: rate_below_parent").waitFor();
+
+    // As a tab of the account it has the lines about that account alone.
+    await writer.goto(`/console/accounts/${readers[1]!.id}/activity`, "Second Reader");
+    const logs = (await world.call(manager.key, "GET", `/dashboard/logs?target_id=${readers[1]!.id}`)).body
+      .logs;
+    const ofAccount = logs.filter((line: Json) => line.target_type === "user");
+    expect(ofAccount.length).toBeGreaterThanOrEqual(3);
+    expect(await rows.count()).toBe(ofAccount.length);
     writer.expectClean();
   });
 });
