@@ -30,7 +30,7 @@ export function Amount(props: {
     <Text
       span
       size={size}
-      fw={size === "lg" ? 600 : 400}
+      {...(size === "lg" ? { fw: 600 } : {})}
       className="figure"
       title={`${fullUsd(value)} USD`}
       data-pad={missingZeros(value)}

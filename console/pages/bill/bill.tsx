@@ -97,7 +97,7 @@ function BillBelow(props: {
   return (
     <AskedState asked={asked} rows={10}>
       {(bill) => (
-        <Stack gap="sm">
+        <Stack gap="sm" className="bill">
           <Text size="xs" c="dimmed">
             {words.about(days.from, days.to)}
           </Text>
