@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { apiKeys } from "./api-keys.ts";
 import { WrongResult } from "./books.ts";
 import { cluster } from "./cluster-measure.ts";
+import { consolePaint } from "./console-paint.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { halfLoad } from "./half-load.ts";
@@ -39,6 +40,7 @@ const MEASURES: readonly Measure[] = [
   inFlight,
   apiKeys,
   cluster,
+  consolePaint,
 ];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]

@@ -3,19 +3,22 @@
 
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Router } from "wouter";
 import { CallFailed } from "./api/failure.ts";
-import { loadChunk } from "./api/load-chunk.ts";
 import { useSession } from "./api/session.ts";
+import { loadLater } from "./components/load-later.tsx";
+import { PageBoundary } from "./components/page-boundary.tsx";
+import { useWords } from "./i18n/language.ts";
+import { SHELL } from "./i18n/shell.ts";
 import { styleNonce } from "./nonce.ts";
 import { SignIn } from "./pages/sign-in.tsx";
-import { COLORS, THEME } from "./theme.ts";
+import { COLORS, themeOf } from "./theme.ts";
 
 /** Below which address the console lives. */
 const BASE = "/console";
 
-const SignedIn = lazy(loadChunk(() => import("./frame/signed-in.tsx")));
+const SignedIn = loadLater(() => import("./frame/signed-in.tsx"));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -24,8 +27,13 @@ const queries = new QueryClient({
       retry: (count, error) =>
         error instanceof CallFailed && error.failure.kind === "unreachable" && count < 1,
       staleTime: 1_000,
+      // Without a network a question fails at once, and the page says so; it does not wait silently.
+      networkMode: "always",
+      refetchOnReconnect: true,
       refetchIntervalInBackground: false,
     },
+    // A write is sent now, or not at all.
+    mutations: { networkMode: "always" },
   },
 });
 
@@ -33,14 +41,16 @@ const queries = new QueryClient({
 export function App() {
   return (
     <MantineProvider
-      theme={THEME}
+      theme={themeOf(useWords(SHELL).close)}
       cssVariablesResolver={COLORS}
       defaultColorScheme="auto"
       getStyleNonce={styleNonce}
     >
       <QueryClientProvider client={queries}>
         <Router base={BASE}>
-          <Entrance />
+          <PageBoundary path="">
+            <Entrance />
+          </PageBoundary>
         </Router>
       </QueryClientProvider>
     </MantineProvider>
@@ -54,9 +64,5 @@ function Entrance() {
     if (session.key === null) queries.clear();
   }, [session.key]);
   if (session.key === null) return <SignIn reason={session.reason} />;
-  return (
-    <Suspense>
-      <SignedIn key={session.number} />
-    </Suspense>
-  );
+  return <SignedIn key={session.number} />;
 }

@@ -1,6 +1,12 @@
 // The look of all pages: dense, small radii, one accent colour, figures of equal width.
 
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  type MantineColorsTuple,
+  type MantineThemeOverride,
+  mergeThemeOverrides,
+} from "@mantine/core";
 
 /** The accent: a green that reads on light and on dark (contrast at least 4.5 with white in shade 8). */
 const ARBOR: MantineColorsTuple = [
@@ -16,8 +22,7 @@ const ARBOR: MantineColorsTuple = [
   "#04573a",
 ];
 
-/** The theme of the console. */
-export const THEME = createTheme({
+const THEME = createTheme({
   primaryColor: "arbor",
   primaryShade: { light: 8, dark: 7 },
   colors: { arbor: ARBOR },
@@ -50,20 +55,32 @@ export const THEME = createTheme({
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { size: "sm", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 300, withinPortal: true, multiline: true, maw: 360 } },
+    Alert: { defaultProps: { p: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light" } },
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
-    Modal: { defaultProps: { centered: true, size: "md" } },
-    Drawer: { defaultProps: { position: "right", size: "lg" } },
   },
 });
 
-/** Greys of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
+/** Returns the theme of the console. `close`: what the button that closes a dialog is called. */
+export function themeOf(close: string): MantineThemeOverride {
+  const closeButtonProps = { "aria-label": close };
+  return mergeThemeOverrides(THEME, {
+    components: {
+      Modal: { defaultProps: { centered: true, size: "md", closeButtonProps } },
+      Drawer: { defaultProps: { position: "right", size: "lg", closeButtonProps } },
+    },
+  });
+}
+
+/** Colours of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
 export const COLORS: CSSVariablesResolver = () => ({
-  variables: {},
+  variables: { "--mantine-color-error": "var(--console-negative)" },
   light: {
     "--mantine-color-dimmed": "#59616a",
     "--mantine-color-placeholder": "#6b737b",
     "--mantine-color-disabled-color": "#6b737b",
+    "--mantine-color-yellow-light-color": "#7a4100",
+    "--mantine-color-orange-light-color": "#8c2f00",
     "--console-sidebar": "#f6f8f7",
   },
   dark: {

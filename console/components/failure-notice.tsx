@@ -1,13 +1,13 @@
 // A failure as a page shows it: what happened, the code, the request id, and what to do. Never a bare "error".
 
 import { Alert, Button, Code, Group, Text } from "@mantine/core";
-import { lazy, Suspense } from "react";
 import type { Failure } from "../api/failure.ts";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
+import { loadLater } from "./load-later.tsx";
 
 // The advice for every code is larger than this file, and needed after a failure alone.
-const Advice = lazy(() => import("./failure-advice.tsx"));
+const Advice = loadLater(() => import("./failure-advice.tsx"));
 
 /** What to do about the failure of a write. */
 export interface Repeat {
@@ -49,9 +49,7 @@ export function FailureNotice(props: {
       {isUnknown ? (
         <Text size="sm">{isSafe ? text.unknownAdvice : text.unknownUnrepeatable}</Text>
       ) : (
-        <Suspense>
-          <Advice code={failure.code} />
-        </Suspense>
+        <Advice code={failure.code} />
       )}
       <Group gap="xs" mt={4}>
         <Code>{failure.code}</Code>

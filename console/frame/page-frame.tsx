@@ -4,14 +4,16 @@
 import { Anchor, Box, Burger, Group, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useRoute } from "wouter";
+import { administrationElsewhere } from "../api/administration.ts";
 import { isRoot } from "../api/role.ts";
+import { AdministrationLink } from "../components/administration-link.tsx";
 import { Amount } from "../components/amount.tsx";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
 import type { MenuGroup, PageEntry } from "../pages/page-table.tsx";
 import { Preferences } from "./preferences.tsx";
 import { SearchLauncher } from "./search-launcher.tsx";
-import { isAdministrationHere, useStatus } from "./status.ts";
+import { useStatus } from "./status.ts";
 
 const GROUPS: readonly MenuGroup[] = ["account", "accounts", "administration", "root"];
 
@@ -107,17 +109,11 @@ function MenuLink({ page }: { readonly page: PageEntry }) {
 
 /** Where administration has an address of its own, its pages are there and nowhere else. */
 function AdministrationElsewhere() {
-  const words = useWords(SHELL);
-  const status = useStatus();
-  if (!status.admin || isAdministrationHere(status)) return null;
+  const url = administrationElsewhere(useStatus());
+  if (url === null) return null;
   return (
     <Box px="xs" py="xs">
-      <Text size="xs" c="dimmed">
-        {words.elsewhere}
-      </Text>
-      <Anchor size="sm" href={`${status.admin_url}/console/`} rel="noreferrer noopener">
-        {words.openElsewhere}
-      </Anchor>
+      <AdministrationLink url={url} path="/" />
     </Box>
   );
 }

@@ -1,13 +1,13 @@
 // The button and the keys that open the search. The search itself is loaded when it is first opened.
 
 import { Text, UnstyledButton } from "@mantine/core";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { loadChunk } from "../api/load-chunk.ts";
+import { useEffect, useState } from "react";
+import { loadLater } from "../components/load-later.tsx";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
 import type { PageEntry } from "../pages/page-table.tsx";
 
-const Search = lazy(loadChunk(() => import("./search.tsx")));
+const Search = loadLater(() => import("./search.tsx"));
 
 /** Opens the search over these pages by a click, or by Ctrl-K. */
 export function SearchLauncher({ pages }: { readonly pages: readonly PageEntry[] }) {
@@ -31,11 +31,7 @@ export function SearchLauncher({ pages }: { readonly pages: readonly PageEntry[]
           {words.searchHint}
         </Text>
       </UnstyledButton>
-      {opened > 0 && (
-        <Suspense>
-          <Search pages={pages} opened={opened} />
-        </Suspense>
-      )}
+      {opened > 0 && <Search pages={pages} opened={opened} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 // What is shown to who is signed in: the frame, and the page of the address among those that the key may open.
 
-import { Suspense } from "react";
-import { Redirect, Route, Switch } from "wouter";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { isServedHere } from "../api/administration.ts";
 import { useGet } from "../api/queries.ts";
 import { isAllowed, type Status } from "../api/role.ts";
 import { AskedState } from "../components/asked-state.tsx";
@@ -19,26 +19,25 @@ export default function SignedIn() {
 }
 
 function Pages({ status }: { readonly status: Status }) {
-  const pages = PAGES.filter(({ need }) => isAllowed(status, need));
+  const [path] = useLocation();
+  const pages = PAGES.filter((page) => isAllowed(status, page.need) && isServedHere(page.path));
   // A key without "read" has no Home: its first page is the first of its menu.
   const start = pages.find(({ menu }) => menu !== null);
   return (
     <StatusContext.Provider value={status}>
       <PageFrame pages={pages}>
-        <PageBoundary>
-          <Suspense>
-            <Switch>
-              {pages.map(({ path, component }) => (
-                <Route key={path} path={path} component={component} />
-              ))}
-              {start !== undefined && start.path !== "/" && (
-                <Route path="/">
-                  <Redirect to={start.path} replace />
-                </Route>
-              )}
-              <Route component={NotFound} />
-            </Switch>
-          </Suspense>
+        <PageBoundary path={path}>
+          <Switch>
+            {pages.map(({ path, component }) => (
+              <Route key={path} path={path} component={component} />
+            ))}
+            {start !== undefined && start.path !== "/" && (
+              <Route path="/">
+                <Redirect to={start.path} replace />
+              </Route>
+            )}
+            <Route component={NotFound} />
+          </Switch>
         </PageBoundary>
         <UndoLauncher />
       </PageFrame>

@@ -12,7 +12,3 @@ export function useStatus(): Status {
   if (status === null) throw new Error("a page is shown to nobody");
   return status;
 }
-
-/** Whether this address serves administration, which may have an address of its own. */
-export const isAdministrationHere = ({ admin_url: url }: Status): boolean =>
-  url === undefined || new URL(url).origin === location.origin;

@@ -1,11 +1,11 @@
 // The place of the notice after a change of the configuration. It is in the frame, so that the notice stays when its page is left;
 // the notice itself is loaded with the first change.
 
-import { lazy, Suspense, useRef } from "react";
-import { loadChunk } from "../api/load-chunk.ts";
+import { useRef } from "react";
 import { useOfferedUndo } from "../api/undo.ts";
+import { loadLater } from "../components/load-later.tsx";
 
-const UndoNotice = lazy(loadChunk(() => import("../components/undo-notice.tsx")));
+const UndoNotice = loadLater(() => import("../components/undo-notice.tsx"));
 
 /** Shows the offer to undo the last change, while there is one. */
 export function UndoLauncher() {
@@ -13,10 +13,5 @@ export function UndoLauncher() {
   // What was notified goes on when the offer is over.
   const wasOffered = useRef(false);
   wasOffered.current ||= undo !== null;
-  if (!wasOffered.current) return null;
-  return (
-    <Suspense>
-      <UndoNotice undo={undo} />
-    </Suspense>
-  );
+  return wasOffered.current ? <UndoNotice undo={undo} /> : null;
 }

@@ -115,6 +115,10 @@ const isBuilt = ({ path }: PageRow): boolean =>
 export const pagesOf = (role: Role): readonly PageRow[] =>
   PAGES.filter((row) => row.roles.includes(role) && isBuilt(row));
 
+/** The pages that no lesser role has, and Home. What others have too looks the same there. */
+export const pagesNewTo = (role: Role): readonly PageRow[] =>
+  pagesOf(role).filter(({ name, roles }) => roles[0] === role || name === "home");
+
 /** Patterns of the console's own table at which no row is. */
 export const pagesWithoutRow = (): readonly string[] =>
   CONSOLE_PAGES.map(({ path }) => path).filter(

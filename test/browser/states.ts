@@ -2,7 +2,7 @@
 // while the page is open; a file of an older version; a hundred thousand accounts. Each is about one tab, and nobody else sees it.
 
 import type { Page, Request, Route } from "playwright-core";
-import type { Json } from "../e2e/harness.ts";
+import type { Account, Json } from "../e2e/harness.ts";
 import type { Visitor } from "./visit.ts";
 import type { Role, World } from "./world.ts";
 
@@ -82,6 +82,23 @@ export const loseNextFile = (page: Page, path = /^\/console\/files\/.*\.js$/): P
 export async function goOffline({ context }: Visitor): Promise<{ back(): Promise<void> }> {
   await context.setOffline(true);
   return { back: () => context.setOffline(false) };
+}
+
+let accountsMade = 0;
+
+/** Makes an account below a role's, for a test of its own. */
+export async function makeAccount(
+  { call, account }: World,
+  role: Role,
+  fields: object = {},
+): Promise<Account> {
+  const nth = ++accountsMade;
+  const { status, text, body } = await call(account(role).key, "POST", "/x-users", {
+    ...{ Name: `made-by-a-test-${nth}`, Email: `made-${nth}@arborgate.example`, CreditGranted: 5 },
+    ...fields,
+  });
+  if (status !== 200) throw new Error(text);
+  return { id: body.User.ID, key: body.User.SecretKey, name: body.User.Updates.Name };
 }
 
 /** A key of a role's account that a test can end while a page uses it. It has every scope that the account has. */

@@ -38,8 +38,17 @@ const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
 const PATIENCE_MS = 20_000;
 const PHONE_WIDTH_MAX = 600;
 
+/** What a tab needs of the world that it is opened in. */
+export interface Visited extends Pick<World, "adminUrl" | "aheadMs" | "account"> {
+  readonly bench: Pick<World["bench"], "url">;
+}
+
 /** Opens a tab for a role, in a context of its own. Close it when its tests are done. */
-export async function openVisitor(world: World, role: Role, options: VisitorOptions = {}): Promise<Visitor> {
+export async function openVisitor(
+  world: Visited,
+  role: Role,
+  options: VisitorOptions = {},
+): Promise<Visitor> {
   const { width = 1280, scheme = "light", language = "en", atAdminPort = false } = options;
   const isPhone = width < PHONE_WIDTH_MAX;
   const address = atAdminPort ? world.adminUrl : world.bench.url;
@@ -146,6 +155,13 @@ export class Visitor {
     await this.page.getByRole("heading", { level: 1, name: heading }).waitFor();
     await this.settled();
     return response;
+  }
+
+  /** Goes to a path as a link of the console does, without loading the page anew. */
+  async follow(path: string, heading: string | RegExp): Promise<void> {
+    await this.page.evaluate((to) => history.pushState(null, "", to), path);
+    await this.page.getByRole("heading", { level: 1, name: heading }).waitFor();
+    await this.settled();
   }
 
   /** Waits until nothing is asked any more, nothing says that it is busy, and all of it is painted. */

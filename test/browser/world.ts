@@ -50,7 +50,7 @@ const mustOf =
   };
 
 /** A console that cannot be built is a reason to stop, and the log of the service says why. */
-const report: Log = (_, event, fields) => console.error(event, fields);
+export const report: Log = (_, event, fields) => console.error(event, fields);
 
 /** Makes a world of its own, such as one whose administration has its own port. */
 export async function makeWorld(settings: Record<string, string> = {}): Promise<World> {

@@ -3,10 +3,11 @@
 
 import { Anchor, Stack, Text } from "@mantine/core";
 import { Link } from "wouter";
+import { isAdministrationHere } from "../../api/administration.ts";
 import { useGet, useGetList } from "../../api/queries.ts";
 import { isRoot } from "../../api/role.ts";
 import { Section } from "../../components/section.tsx";
-import { isAdministrationHere, useStatus } from "../../frame/status.ts";
+import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { NEXT_STEPS } from "../../i18n/next-steps.ts";
 
@@ -19,7 +20,7 @@ interface Step {
 /** The next steps of whoever administrates; nothing for others, and nothing when all are done. */
 export function NextSteps() {
   const status = useStatus();
-  if (!status.admin || !isAdministrationHere(status)) return null;
+  if (!status.admin || !isAdministrationHere()) return null;
   return isRoot(status) ? <RootSteps /> : <OwnerSteps />;
 }
 

@@ -2,9 +2,8 @@
 // is shown in a sheet at the side; filters, page, view and sheet are in the address.
 
 import { SegmentedControl, Stack } from "@mantine/core";
-import { lazy, Suspense } from "react";
 import { LEDGER_FILTERS, type LedgerFilter } from "../../api/ledger-filter.ts";
-import { loadChunk } from "../../api/load-chunk.ts";
+import { loadLater } from "../../components/load-later.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -13,7 +12,7 @@ import { SHELL } from "../../i18n/shell.ts";
 import { ChargedRequests } from "./charged.tsx";
 import { RecentRequests } from "./recent.tsx";
 
-const Sheet = lazy(loadChunk(() => import("./sheet.tsx")));
+const Sheet = loadLater(() => import("./sheet.tsx"));
 
 const VIEW = { ...LEDGER_FILTERS, view: "charged", refused: "", open: "", page: "1" };
 
@@ -47,11 +46,9 @@ export default function Requests() {
           <ChargedRequests view={view} change={change} onOpen={open} />
         )}
       </Stack>
-      <Suspense>
-        {view.open !== "" && (
-          <Sheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
-        )}
-      </Suspense>
+      {view.open !== "" && (
+        <Sheet request={view.open} onClose={() => change({ open: "", page: view.page })} />
+      )}
     </Page>
   );
 }

@@ -7,7 +7,6 @@ import { CopyCurl } from "../../components/copy.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
-import { SHELL } from "../../i18n/shell.ts";
 import { AttemptList } from "./attempts.tsx";
 import { EquationOf } from "./equation.tsx";
 import { RequestFacts } from "./facts.tsx";
@@ -20,15 +19,8 @@ import { WhyRefused } from "./why-refused.tsx";
 export default function RequestSheet(props: { readonly request: string; readonly onClose: () => void }) {
   const { request, onClose } = props;
   const words = useWords(REQUESTS);
-  const { close } = useWords(SHELL);
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      title={words.sheet}
-      closeButtonProps={{ "aria-label": close }}
-      transitionProps={{ duration: 0 }}
-    >
+    <Drawer opened onClose={onClose} title={words.sheet} transitionProps={{ duration: 0 }}>
       <SheetContent key={request} request={request} />
     </Drawer>
   );

@@ -2,11 +2,11 @@
 // again; or the list that it is not on; and whether the same request would be admitted now.
 
 import { Alert, Stack, Text } from "@mantine/core";
-import { lazy, Suspense } from "react";
 import { useAccountGet } from "../../api/account-view.ts";
 import { type Billionths, shareOf } from "../../api/amount.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { limitText, RouteDecision } from "../../components/explained-route.tsx";
+import { loadLater } from "../../components/load-later.tsx";
 import { Section } from "../../components/section.tsx";
 import { LimitBar } from "../../components/stat.tsx";
 import { useWords } from "../../i18n/language.ts";
@@ -14,7 +14,7 @@ import { REQUESTS } from "../../i18n/requests.ts";
 import { askedOf, type KnownRequest, refusalOf } from "./known-request.ts";
 import { type LimitRow, limitsBehind, listBehind, secondsUntil } from "./refusal.ts";
 
-const Advice = lazy(() => import("../../components/failure-advice.tsx"));
+const Advice = loadLater(() => import("../../components/failure-advice.tsx"));
 
 /** The reason of a refusal; nothing for a request that was answered. */
 export function WhyRefused({ known }: { readonly known: KnownRequest }) {
@@ -26,9 +26,7 @@ export function WhyRefused({ known }: { readonly known: KnownRequest }) {
       <Stack gap="xs">
         <Alert color="red" title={refusal.code} data-code={refusal.code}>
           {refusal.message !== null && <Text size="sm">{refusal.message}</Text>}
-          <Suspense>
-            <Advice code={refusal.code} />
-          </Suspense>
+          <Advice code={refusal.code} />
         </Alert>
         <ListBehind code={refusal.code} />
         <Now known={known} code={refusal.code} />

@@ -32,8 +32,18 @@ const CHANCE_CHARACTERS = 16;
 export const freshNonce = (random: Random): string =>
   random.id().slice(-CHANCE_CHARACTERS) + random.id().slice(-CHANCE_CHARACTERS);
 
+/** What the page says of the listener that serves it. */
+export interface PageFacts {
+  readonly nonce: string;
+  /** Whether pages of administration are served here too. */
+  readonly servesAdministration: boolean;
+}
+
 /** Returns the text of the page. Names and nonce are letters, digits, dots and dashes, which HTML takes as they are. */
-export const indexPage = ({ script, style, colorScheme, icon }: ConsoleManifest, nonce: string): string =>
+export const indexPage = (
+  { script, style, colorScheme, icon }: ConsoleManifest,
+  { nonce, servesAdministration }: PageFacts,
+): string =>
   `<!doctype html>
 <html lang="en">
 <head>
@@ -42,6 +52,7 @@ export const indexPage = ({ script, style, colorScheme, icon }: ConsoleManifest,
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <meta name="csp-nonce" content="${nonce}">
+<meta name="administration" content="${servesAdministration ? "here" : "elsewhere"}">
 <title>arborgate</title>
 <link rel="icon" type="image/svg+xml" href="${FILES}${icon}">
 <link rel="stylesheet" href="${FILES}${style}">

@@ -56,7 +56,7 @@ export function consolePages(parts: ConsoleParts) {
       case "built": {
         const nonce = freshNonce(random);
         const headers = { ...securityHeaders(nonce), ...NEVER_KEPT, "content-type": HTML };
-        return new Response(indexPage(build.manifest, nonce), { headers });
+        return new Response(indexPage(build.manifest, { nonce, servesAdministration }), { headers });
       }
     }
   }

@@ -41,6 +41,7 @@ const securityWith = (style: string) => ({
   opener: "same-origin",
 });
 
+const administrationIn = (html: string) => /<meta name="administration" content="(\w+)">/.exec(html)![1]!;
 const nonceIn = (html: string): string => /<meta name="csp-nonce" content="([^"]+)">/.exec(html)![1]!;
 
 describe("the page", () => {
@@ -190,6 +191,12 @@ describe("where administration has a listener of its own", () => {
       expect([(await ask(path)).status, (await fetch(administration() + path)).status]).toEqual([200, 200]);
     },
   );
+
+  test("the page says where it is", async () => {
+    expect(administrationIn((await ask("/console")).text)).toBe("elsewhere");
+    const there = await fetch(`${administration()}/console`);
+    expect(administrationIn(await there.text())).toBe("here");
+  });
 });
 
 test("without a listener of its own, administration is served with the rest", async () => {

@@ -1,7 +1,7 @@
 // Root replaces its own key, or that of any account. The endpoint takes no Idempotency-Key, and the new key is shown once: the page
 // says so before, and proposes another way in first.
 
-import { Alert, Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
 import { callApi } from "../../../api/call.ts";
@@ -50,9 +50,9 @@ export default function Rotation() {
     <Page title={page.rotation} about={words.about}>
       <Alert color="yellow">
         {words.lost}{" "}
-        <Text component={Link} href="/keys" size="sm" td="underline">
+        <Anchor component={Link} href="/keys" size="sm" c="inherit" underline="always">
           {words.makeKey}
-        </Text>
+        </Anchor>
       </Alert>
       {done !== null && (
         <Stack gap="xs" role="status">
