@@ -70,7 +70,7 @@ function There({ account, tab }: { readonly account: Account; readonly tab: stri
         <>
           <AccountPath account={account} hrefOf={pageOf} />
           <span className="about-line">
-            {Alias !== "" && <span className="cut">{Alias}</span>}
+            {Alias !== "" && Alias !== Name && <span className="cut">{Alias}</span>}
             <AccountBadges account={account} threshold={me.user_api_balance} />
           </span>
         </>
