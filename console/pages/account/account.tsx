@@ -68,7 +68,7 @@ function There({ account, tab }: { readonly account: Account; readonly tab: stri
       title={Name}
       about={
         <>
-          <AccountPath account={account} hrefOf={pageOf} />
+          <AccountPath me={me} account={account} hrefOf={pageOf} />
           <span className="about-line">
             {Alias !== "" && Alias !== Name && <span className="cut">{Alias}</span>}
             <AccountBadges account={account} threshold={me.user_api_balance} />

@@ -49,7 +49,7 @@ export default function Bill() {
   return (
     <Page
       title={page.bill}
-      about={<AccountPath account={top} hrefOf={(one) => levelAddress(view, one)} />}
+      about={<AccountPath me={me} account={top} hrefOf={(one) => levelAddress(view, one)} />}
       actions={
         <Button variant="default" onClick={() => window.print()}>
           {words.print}
