@@ -98,7 +98,7 @@ function Gone(props: { readonly id: string; readonly tab: string; readonly delet
   const { deletion } = useWords(ACCOUNT_SETTINGS);
   const { toList } = useWords(ACCOUNTS);
   const names = TABS.map(({ name }) => name).filter((name) => KEPT_TABS.has(name));
-  const open = names.find((name) => name === tab) ?? "ledger";
+  const open = names.find((name) => name === tab) ?? names[0];
   return (
     <Page
       title={deleted === null ? words.gone(id) : deletion.done(deleted.User.Name)}
@@ -109,8 +109,12 @@ function Gone(props: { readonly id: string; readonly tab: string; readonly delet
         </Button>
       }
     >
-      <TabLinks id={Number(id)} tab={open} names={names} />
-      {names.length > 0 && <OpenTab tab={open} names={names} />}
+      {open !== undefined && (
+        <>
+          <TabLinks id={Number(id)} tab={open} names={names} />
+          <OpenTab tab={open} names={names} />
+        </>
+      )}
     </Page>
   );
 }

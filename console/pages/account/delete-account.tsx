@@ -103,7 +103,7 @@ function Refund(props: { readonly account: Account; readonly balance: Account["B
   return (
     <div>
       {rows.map(([label, amount]) => (
-        <div key={label} className="figure-line">
+        <div key={label} className="figure-line figure-cell">
           <Text size="sm">{label}</Text>
           <Amount value={amount} />
         </div>
