@@ -56,7 +56,7 @@ const THEME = createTheme({
     ActionIcon: { defaultProps: { size: "sm", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 300, withinPortal: true, multiline: true, maw: 360 } },
     Alert: { defaultProps: { p: "xs" } },
-    Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light" } },
+    Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light", tt: "none" } },
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
   },
 });

@@ -63,7 +63,7 @@ export function Headlines({ live }: { readonly live: Live }) {
         label={words.month}
         detail={<Change now={bill.data?.total_credit_used} before={before.data?.total_credit_used} />}
       >
-        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage?days=30`} />
+        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage`} />
       </Stat>
       <Stat
         label={words.requests}
