@@ -50,7 +50,8 @@ function Confirmed({ account, below }: { readonly account: Account; readonly bel
   const words = useWords(ACCOUNT_SETTINGS).deletion;
   const writing = useWrite<AccountWrites["deleted"]>();
   const onDeleted = useDeleted();
-  const live = useAccountGet("live");
+  // Nothing is asked about an account that is being deleted.
+  const live = useAccountGet("live", {}, { enabled: !writing.isRunning });
   const [typed, setTyped] = useState("");
   const [isWhole, setWhole] = useState(false);
   const isReady = typed.trim() === account.Name && (below === 0 || isWhole);
