@@ -16,7 +16,7 @@ import { useWords } from "../../../i18n/language.ts";
 import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { isOwnAccount } from "../own-account.ts";
 import { type RefusalsOfCode, refusalsOf } from "./refusal-codes.ts";
-import type { ChangeTraffic, TrafficView } from "./traffic.tsx";
+import type { TrafficProps } from "./traffic-view.ts";
 
 const Advice = loadLater(() => import("../../../components/failure-advice.tsx"));
 
@@ -24,7 +24,7 @@ const Advice = loadLater(() => import("../../../components/failure-advice.tsx"))
 const ROWS = 200;
 
 /** The section with its choice of an account. */
-export function Refusals({ view, change }: { readonly view: TrafficView; readonly change: ChangeTraffic }) {
+export function Refusals({ view, change }: TrafficProps) {
   const words = useWords(TRAFFIC);
   const { user } = view;
   return (
