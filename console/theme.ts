@@ -55,6 +55,7 @@ const THEME = createTheme({
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { size: "sm", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 300, withinPortal: true, multiline: true, maw: 360 } },
+    Alert: { defaultProps: { p: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light" } },
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
   },
@@ -73,7 +74,7 @@ export function themeOf(close: string): MantineThemeOverride {
 
 /** Colours of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
 export const COLORS: CSSVariablesResolver = () => ({
-  variables: {},
+  variables: { "--mantine-color-error": "var(--console-negative)" },
   light: {
     "--mantine-color-dimmed": "#59616a",
     "--mantine-color-placeholder": "#6b737b",

@@ -13,7 +13,9 @@ import type {
   ConfigurationSchema,
   ConfSchema,
   HistorySchema,
+  PricePreviewSchema,
   PricesSchema,
+  TestMailSchema,
 } from "../../src/http/configuration/schemas.ts";
 import type { LedgerSchema } from "../../src/http/dashboard/ledger-schemas.ts";
 import type { RequestListSchema } from "../../src/http/dashboard/request-schemas.ts";
@@ -25,6 +27,7 @@ import type {
   ModelsSchema,
   StatusSchema,
 } from "../../src/http/dashboard/schemas.ts";
+import type { ModelListSchema, QuoteSchema } from "../../src/http/gateway/schemas.ts";
 import type { MoneySchema } from "../../src/http/money/schemas.ts";
 import type { NewsListSchema } from "../../src/http/news/schemas.ts";
 import type { ClusterSchema } from "../../src/http/operations/schemas.ts";
@@ -52,6 +55,7 @@ export interface Answers {
   "/dashboard/keys": AnswerOf<typeof ApiKeysSchema>;
   "/dashboard/logs": AnswerOf<typeof LogsSchema>;
   "/dashboard/models": AnswerOf<typeof ModelsSchema>;
+  "/v1/models": Extract<AnswerOf<typeof ModelListSchema>, { object: "list" }>;
   "/dashboard/news": AnswerOf<typeof NewsListSchema>;
   "/x-users": AnswerOf<typeof AccountListSchema>;
   "/x-dna": AnswerOf<typeof AccountListSchema>;
@@ -72,6 +76,14 @@ export interface AccountWrites {
   updated: AnswerOf<typeof UpdatedAccountSchema>;
   deleted: AnswerOf<typeof DeletedAccountSchema>;
 }
+
+/** What an Owner's configuration is asked by POST: `/x-config/preview`, `/x-config/test-mail`. */
+export interface ConfigAnswers {
+  preview: AnswerOf<typeof PricePreviewSchema>;
+  testMail: AnswerOf<typeof TestMailSchema>;
+}
+/** What `POST /v1/quote` answers. */
+export type Quote = AnswerOf<typeof QuoteSchema>;
 
 /** A path of `Answers`. */
 export type AnswerPath = keyof Answers;

@@ -2,10 +2,12 @@
 // after it the way back to the version before is offered. When somebody else made a version at the same time nothing is offered,
 // because going back would undo that too.
 
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Answers } from "./answers.ts";
 import { callApi } from "./call.ts";
 import { CallFailed } from "./failure.ts";
+import { refreshAll } from "./queries.ts";
 import { offerUndo } from "./undo.ts";
 import { useWrite, type Write, type Writing } from "./writes.ts";
 
@@ -26,8 +28,12 @@ async function versionOrNull(): Promise<number | null> {
   }
 }
 
-/** Returns the writes of a form that changes the configuration. After each that succeeded the undo is offered. */
-export function useConfigWrite<A = unknown>(): Writing<A> {
+/**
+ * Returns the writes of a form that changes the configuration. After each that succeeded the undo is offered. `basis` is the
+ * version that the form is about: when there is a later one nothing is sent, and what the page shows is asked again.
+ */
+export function useConfigWrite<A = unknown>(basis: number | null = null): Writing<A> {
+  const client = useQueryClient();
   const writing = useWrite<A>();
   const [isReading, setReading] = useState(false);
   // A repeat after an unknown outcome is the same write: its version before is the one before the first attempt.
@@ -37,6 +43,10 @@ export function useConfigWrite<A = unknown>(): Writing<A> {
     try {
       const isRepeat = unanswered.current?.write === write;
       const before = isRepeat ? unanswered.current!.before : await versionOrNull();
+      if (!isRepeat && basis !== null && before !== null && before !== basis) {
+        await refreshAll(client);
+        return null;
+      }
       unanswered.current = { write, before };
       const answer = await writing.send(write);
       if (answer === null) return null;

@@ -30,8 +30,8 @@ export interface Writing<A> {
   readonly reset: () => void;
 }
 
-/** Random and unguessable; `crypto.randomUUID` exists on secure origins only. */
-const newId = (): string =>
+/** Returns an id that nobody can guess; `crypto.randomUUID` exists on secure origins only. */
+export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
     "",
   );

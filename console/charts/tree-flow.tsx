@@ -29,7 +29,7 @@ export function TreeFlow<V extends ChartValue>(props: {
   const top = (height - TRUNK) / 2;
 
   const marksOf = (items: readonly FlowItem<V>[], column: 0 | 1, width: number): ChartMark[] => {
-    const edge = Math.min(TEXT, width * 0.36);
+    const [edge, anchor] = [Math.min(TEXT, width * 0.36), column === 0 ? "end" : "start"] as const;
     const [inner, outer] = [width / 2 + (column - 0.5) * BAR, column === 0 ? edge : width - edge];
     let [y, nextFrom] = [(height - heightOf(items)) / 2, top];
     return items.map((item, index) => {
@@ -37,13 +37,13 @@ export function TreeFlow<V extends ChartValue>(props: {
       [y, nextFrom] = [y + rowOf(item), from + size];
       const color = column === 0 ? "var(--chart-other)" : seriesColor(index, item.key);
       const said = item.value === null ? noData : text(item.value);
-      const [x, isSome] = [column === 0 ? 0 : outer + GAP, item.value !== null && item.value > 0];
+      const [x, isSome] = [column === 0 ? outer - GAP : outer + GAP, item.value !== null && item.value > 0];
       const shape = (
         <>
           {isSome && (
             <path d={bandPath(inner, from, outer, middle - size / 2, Math.max(1, size))} fill={color} />
           )}
-          <text x={x} y={middle - 3} fontSize={11} fill="var(--mantine-color-text)" className="figure">
+          <text {...{ x, y: middle - 3, textAnchor: anchor, fontSize: 11, fill: "currentColor" }} className="figure">
             {item.label}
             <tspan {...{ x, dy: 14, fontWeight: 600 }}>{said}</tspan>
           </text>

@@ -22,6 +22,7 @@ export function AccountField(props: {
     <TextInput
       label={field}
       description={hints[field]}
+      inputWrapperOrder={["label", "input", "description", "error"]}
       value={text}
       onChange={(event) => onText(event.currentTarget.value)}
       inputMode={kind === "text" ? "text" : kind === "usd" || kind === "factor" ? "decimal" : "numeric"}

@@ -1,8 +1,8 @@
 // A write that is asked about first: what will happen, then the button that does it. What cannot be taken back has a red one.
 
-import { Modal } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useWrite, type Write } from "../api/writes.ts";
+import { Dialog } from "./dialog.tsx";
 import { WriteForm } from "./write-form.tsx";
 
 /** Asks before a write. `children` say what it does; `onDone` gets its answer and closes the dialog. */
@@ -18,7 +18,7 @@ export function ConfirmModal<A>(props: {
   const { title, write, submit, onClose, onDone, isFinal = false, children } = props;
   const writing = useWrite<A>();
   return (
-    <Modal opened onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <WriteForm
         writing={writing}
         write={write}
@@ -28,6 +28,6 @@ export function ConfirmModal<A>(props: {
       >
         {children}
       </WriteForm>
-    </Modal>
+    </Dialog>
   );
 }

@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Left out on narrow screens. */
   readonly isMinor?: boolean;
+  /** Long texts go on in further lines, instead of widening the table. */
+  readonly isWrapping?: boolean;
 }
 
 /** The order of a list, and how it is changed. */
@@ -75,8 +77,8 @@ export function DataTable<Row>(props: {
   );
 }
 
-const classOf = <Row,>({ isFigure, isMinor }: Column<Row>): string =>
-  [isFigure && "figure-cell", isMinor && "minor"].filter(Boolean).join(" ");
+const classOf = <Row,>({ isFigure, isMinor, isWrapping }: Column<Row>): string =>
+  [isFigure && "figure-cell", isMinor && "minor", isWrapping && "wraps"].filter(Boolean).join(" ");
 
 /** A row that opens something is reached and opened by the keyboard too. */
 function opening<Row>(row: Row, onOpen: ((row: Row) => void) | undefined) {

@@ -8,6 +8,7 @@ import type { Answers } from "../api/answers.ts";
 import { isDollarFigure } from "../api/exact-json.ts";
 import { useWords } from "../i18n/language.ts";
 import { ROUTE } from "../i18n/route.ts";
+import { Countdown } from "./countdown.tsx";
 import { loadLater } from "./load-later.tsx";
 import { ScrollRegion } from "./scroll-region.tsx";
 import { utcText } from "./time.tsx";
@@ -20,6 +21,10 @@ export type ExplainedRoute = Answers["/dashboard/explain"];
 /** Writes a figure of a limit: dollars, or a count. */
 export const limitText = (name: string, figure: Billionths): string =>
   isDollarFigure(name) ? `${usdText(nanosOf(figure))} USD` : countText(figure);
+
+/** The same without the unit, where the row says it. */
+const bareText = (name: string, figure: Billionths): string =>
+  isDollarFigure(name) ? usdText(nanosOf(figure)) : countText(figure);
 
 /** What would be decided about a request at this moment, and what to do about a refusal. */
 export function RouteDecision({ route }: { readonly route: ExplainedRoute }) {
@@ -61,22 +66,12 @@ export function RouteTables({ route }: { readonly route: ExplainedRoute }) {
           </Table.Tr>
         ))}
       </Part>
-      <Part
-        title={words.limits}
-        heads={[words.limit, words.left, words.of, words.resets]}
-        isEmpty={limits.length === 0}
-      >
-        {limits.map((row) => (
-          <Table.Tr key={`${row.scope} ${row.name}`}>
-            <Table.Td>
-              {words.scopes[row.scope]} {row.name}
-            </Table.Td>
-            <Table.Td className="figure-cell">{limitText(row.name, row.remaining)}</Table.Td>
-            <Table.Td className="figure-cell">{limitText(row.name, row.limit)}</Table.Td>
-            <Table.Td>{row.resets_at === null ? "" : `${utcText(row.resets_at)} UTC`}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Part>
+      {limits.length > 0 && (
+        <div>
+          <Title order={3}>{words.limits}</Title>
+          <RouteLimits limits={limits} />
+        </div>
+      )}
       <Part
         title={words.keys}
         heads={[words.model, words.level, words.key, words.state]}
@@ -100,6 +95,30 @@ export function RouteTables({ route }: { readonly route: ExplainedRoute }) {
   );
 }
 
+/** The limits that were looked at, with what is left of them. */
+export function RouteLimits({ limits }: { readonly limits: ExplainedRoute["limits"] }) {
+  const words = useWords(ROUTE);
+  return (
+    <PlainTable
+      label={words.limits}
+      heads={[words.limit, words.left, words.of, words.resets]}
+      figures={[1, 2]}
+    >
+      {limits.map((row) => (
+        <Table.Tr key={`${row.scope} ${row.name}`}>
+          <Table.Td>
+            {words.scopes[row.scope]} {row.name}
+            {isDollarFigure(row.name) && ", USD"}
+          </Table.Td>
+          <Table.Td className="figure-cell">{bareText(row.name, row.remaining)}</Table.Td>
+          <Table.Td className="figure-cell">{bareText(row.name, row.limit)}</Table.Td>
+          <Table.Td>{row.resets_at !== null && <Countdown until={row.resets_at} />}</Table.Td>
+        </Table.Tr>
+      ))}
+    </PlainTable>
+  );
+}
+
 /** A titled table; nothing where it has no rows. */
 function Part(props: {
   readonly title: string;
@@ -112,20 +131,40 @@ function Part(props: {
   return (
     <div>
       <Title order={3}>{title}</Title>
-      <ScrollRegion label={title}>
-        <Table fz="sm" verticalSpacing={2} horizontalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              {heads.map((head) => (
-                <Table.Th key={head} fz="xs" fw={600}>
-                  {head}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>{children}</Table.Tbody>
-        </Table>
-      </ScrollRegion>
+      <PlainTable label={title} heads={heads}>
+        {children}
+      </PlainTable>
     </div>
+  );
+}
+
+/** A table with these headings; those of `figures` stand at the right. */
+function PlainTable(props: {
+  readonly label: string;
+  readonly heads: readonly string[];
+  readonly figures?: readonly number[];
+  readonly children: ReactNode;
+}) {
+  const { label, heads, figures = [], children } = props;
+  return (
+    <ScrollRegion label={label}>
+      <Table fz="sm" verticalSpacing={2} horizontalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            {heads.map((head, nth) => (
+              <Table.Th
+                key={head}
+                fz="xs"
+                fw={600}
+                {...(figures.includes(nth) ? { className: "figure-cell" } : {})}
+              >
+                {head}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </ScrollRegion>
   );
 }

@@ -1,9 +1,14 @@
 // The frame of a page below the header: its heading, what can be done on it, its content.
 
 import { Group, Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, useEffect } from "react";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
 
-/** A page with its one h1, which also names the browser's tab. */
+const IsInsideContext = createContext(false);
+
+/**
+ * A page with its one h1, which also names the browser's tab. Inside another page, such as a tab of an account, its heading is of
+ * second order.
+ */
 export function Page(props: {
   readonly title: string;
   /** One line under the heading. */
@@ -13,14 +18,15 @@ export function Page(props: {
   readonly children: ReactNode;
 }) {
   const { title, about, actions, children } = props;
+  const isInside = useContext(IsInsideContext);
   useEffect(() => {
-    document.title = `${title} · arborgate`;
-  }, [title]);
+    if (!isInside) document.title = `${title} · arborgate`;
+  }, [title, isInside]);
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-start" gap="xs">
         <div>
-          <Title order={1}>{title}</Title>
+          <Title order={isInside ? 2 : 1}>{title}</Title>
           {about !== undefined && (
             <Text size="sm" c="dimmed" component="div">
               {about}
@@ -29,7 +35,7 @@ export function Page(props: {
         </div>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
-      {children}
+      <IsInsideContext.Provider value={true}>{children}</IsInsideContext.Provider>
     </Stack>
   );
 }

@@ -58,7 +58,7 @@ export const ROOT_PAGES = dictionary({
         adjusted: "Adjusted by hand",
         written_off: "Written off",
         balances: "Balances of accounts",
-        under_way: "Under way between accounts",
+        under_way: "Under way",
         charges: "Charged for requests",
         fees: "Fees",
         expired: "Expired",

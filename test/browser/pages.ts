@@ -62,6 +62,7 @@ export const PAGES: readonly PageRow[] = [
     ["account", "/console/accounts/{leaf}", /Mira/],
     ...TABS.map(accountTab),
     ["bill", "/console/bill", /bill/i],
+    ["statement", "/console/bill/{leaf}", /Mira/],
     ["attention", "/console/attention", "Attention"],
     ["compose", "/console/compose", /news/i],
   ),

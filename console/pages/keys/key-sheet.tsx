@@ -1,8 +1,9 @@
 // One key: what it may do, and what can be done to it by the key that is signed in.
 
-import { Button, Drawer, Group, Stack, Table, Text } from "@mantine/core";
+import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Answers } from "../../api/answers.ts";
+import { Sheet } from "../../components/dialog.tsx";
 import { Section } from "../../components/section.tsx";
 import { Time } from "../../components/time.tsx";
 import { KEYS } from "../../i18n/keys.ts";
@@ -34,7 +35,7 @@ export function KeySheet(props: {
   const isMainOfCaller = row.id === MAIN_KEY_ID && caller.isOwn && caller.isMain;
   const doing = { row, user, onClose: () => setAct(null) };
   return (
-    <Drawer opened onClose={onClose} title={words.made(row.name)}>
+    <Sheet onClose={onClose} title={words.made(row.name)}>
       <Stack gap="sm">
         <KeyFacts row={row} />
         {isTouchable && (
@@ -65,7 +66,7 @@ export function KeySheet(props: {
         {act === "switch" && <SwitchKey {...doing} />}
         {act === "delete" && <DeleteKey {...doing} onDeleted={onClose} />}
       </Stack>
-    </Drawer>
+    </Sheet>
   );
 }
 

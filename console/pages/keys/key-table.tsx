@@ -9,7 +9,7 @@ import { Time, utcText } from "../../components/time.tsx";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { type ApiKeyRow, type Caller, isItself, MAIN_KEY_ID, stateOf } from "./key-rights.ts";
+import { type ApiKeyRow, type Caller, isItself, stateOf } from "./key-rights.ts";
 
 type KeyWords = (typeof KEYS)["en"];
 
@@ -26,18 +26,41 @@ export function capTexts(row: ApiKeyRow, words: KeyWords): readonly string[] {
   ];
 }
 
-/** How a key stands, and until when its former secret is valid. */
+/** How a key stands, until when, and until when its former secret is valid. */
 export function KeyState({ row }: { readonly row: ApiKeyRow }) {
   const words = useWords(KEYS);
   const state = stateOf(row, Date.now());
   const overlap = row.overlap_until;
   return (
-    <Group gap={4}>
+    <Group gap={4} wrap="nowrap">
       <Badge color={COLORS[state]}>{words.is[state]}</Badge>
+      {row.expires_at !== null && (
+        <Text
+          span
+          size="xs"
+          c="dimmed"
+          className="figure"
+          title={`${words.expires} ${utcText(row.expires_at)} UTC`}
+        >
+          → {utcText(row.expires_at).slice(0, DAY_CHARACTERS)}
+        </Text>
+      )}
       {overlap !== null && Date.parse(overlap) > Date.now() && (
         <Badge color="yellow">{words.overlap(`${utcText(overlap, true)} UTC`)}</Badge>
       )}
     </Group>
+  );
+}
+
+const DAY_CHARACTERS = "YYYY-MM-DD".length;
+
+/** The day of an instant; the instant itself when pointed at. */
+function Day({ at }: { readonly at: string | null }) {
+  if (at === null) return <Time at={null} />;
+  return (
+    <Text span size="sm" className="figure" title={`${utcText(at)} UTC`}>
+      {utcText(at).slice(0, DAY_CHARACTERS)}
+    </Text>
   );
 }
 
@@ -69,12 +92,11 @@ export function KeyTable(props: {
           <UnstyledButton fz="sm" fw={600} onClick={() => onOpen(row)} aria-label={words.open(row.name)}>
             {row.name}
           </UnstyledButton>
-          {row.id === MAIN_KEY_ID && <Badge color="gray">{words.main}</Badge>}
           {isItself(caller, row) && <Badge>{words.itself}</Badge>}
         </Group>
       ),
     },
-    { key: "scopes", title: words.scopes, cell: (row) => row.scopes.join(" ") },
+    { key: "scopes", title: words.scopes, isMinor: true, cell: (row) => row.scopes.join(" ") },
     { key: "status", title: words.status, cell: (row) => <KeyState row={row} /> },
     {
       key: "caps",
@@ -109,13 +131,7 @@ export function KeyTable(props: {
       key: "used",
       title: words.lastUsed,
       isMinor: true,
-      cell: (row) => <Time at={row.last_used_at} isShort />,
-    },
-    {
-      key: "expires",
-      title: words.expires,
-      isMinor: true,
-      cell: (row) => <Time at={row.expires_at} isShort />,
+      cell: (row) => <Day at={row.last_used_at} />,
     },
   ];
   return (

@@ -1,11 +1,12 @@
 // The API keys of an account: its own, or a descendant's. Secrets are shown once, after they were made.
 
-import { Button, Modal, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { useState } from "react";
 import { useAccountGet, useAccountView } from "../../api/account-view.ts";
 import { currentKey } from "../../api/session.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { SecretOnce } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -90,9 +91,9 @@ function Over(props: {
       return null;
     case "new":
       return (
-        <Modal opened onClose={close} title={words.add}>
+        <Dialog onClose={close} title={words.add}>
           <NewKeyForm initial={shown.initial} caller={caller} keys={keys} user={user} onDone={onIssued} />
-        </Modal>
+        </Dialog>
       );
     case "key": {
       const row = keys.find(({ id }) => id === shown.id);
@@ -111,12 +112,12 @@ function Over(props: {
       );
     case "secret":
       return (
-        <Modal opened onClose={close} title={shown.title} closeOnClickOutside={false}>
+        <Dialog onClose={close} title={shown.title} isKept>
           <Stack gap="sm" align="flex-start">
             <SecretOnce secret={shown.secret} name={shown.name} />
             <Button onClick={close}>{words.done}</Button>
           </Stack>
-        </Modal>
+        </Dialog>
       );
   }
 }

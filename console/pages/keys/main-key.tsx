@@ -1,7 +1,7 @@
 // The rotation of the main key, by the main key itself. The endpoint takes no Idempotency-Key, and the former key is dead with the
 // answer: so a spare key is proposed first, and what to do after a lost answer is said before.
 
-import { Button, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { callApi } from "../../api/call.ts";
@@ -9,6 +9,7 @@ import { type Failure, failureOf } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
 import { replaceKey, whileReplacing } from "../../api/session.ts";
 import { CopyCurl } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { FailureNotice } from "../../components/failure-notice.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { KEYS } from "../../i18n/keys.ts";
@@ -59,7 +60,7 @@ export function RotateMainKey(props: {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={words.rotateMain}>
+    <Dialog onClose={onClose} title={words.rotateMain}>
       <form onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm">{words.mainText}</Text>
@@ -92,6 +93,6 @@ export function RotateMainKey(props: {
           </Stack>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

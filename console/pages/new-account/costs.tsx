@@ -26,7 +26,7 @@ export function Costs({ credit }: { readonly credit: Nanos | null }) {
         {rows.map(([label, amount]) => (
           <div key={label} className="figure-line">
             <Text size="sm">{label}</Text>
-            <Amount value={amount} />
+            {amount === null ? <Text size="sm">–</Text> : <Amount value={amount} />}
           </div>
         ))}
         {isRoot(me) && (

@@ -1,7 +1,7 @@
 // The handover card of an account that was just made: its key, shown this once, code for both SDKs with a model that it may call,
 // and a line that waits for its first request. The key stands in the memory of this page alone; leaving the page forgets it.
 
-import { Button, Code, Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -9,12 +9,13 @@ import { countText } from "../../api/amount.ts";
 import type { AccountWrites, Answers } from "../../api/answers.ts";
 import { callApi } from "../../api/call.ts";
 import type { CallFailed } from "../../api/failure.ts";
+import { firstModel, kindOf } from "../../api/model-kind.ts";
 import { isRoot } from "../../api/role.ts";
-import { SDKS, type Sdk, sdkSnippet } from "../../api/sdk-snippets.ts";
 import { AskedState } from "../../components/asked-state.tsx";
-import { Copy, SecretOnce } from "../../components/copy.tsx";
+import { SecretOnce } from "../../components/copy.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page } from "../../components/page.tsx";
+import { RequestCode } from "../../components/request-code.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -92,23 +93,15 @@ function Snippets({ secret }: { readonly secret: string }) {
 function ModelSnippets(props: { readonly secret: string; readonly models: Models["models"] }) {
   const { secret, models } = props;
   const words = useWords(NEW_ACCOUNT);
-  const [sdk, setSdk] = useState<Sdk>("openai");
   const [chosen, setChosen] = useState<string | null>(null);
-  const model = chosen ?? firstModel(models);
-  const code = sdkSnippet(sdk, { origin: location.origin, key: secret, model });
+  const model = models.find(({ id }) => id === chosen) ?? firstModel(models)!;
   return (
     <Stack gap="xs">
       <Group gap="xs" align="flex-end" className="no-print">
-        <SegmentedControl
-          data={SDKS.map((value) => ({ value, label: words.sdk[value] }))}
-          value={sdk}
-          onChange={(value) => setSdk(value as Sdk)}
-          aria-label={words.code}
-        />
         <Select
           aria-label={words.model}
           data={models.map(({ id }) => id)}
-          value={model}
+          value={model.id}
           onChange={setChosen}
           allowDeselect={false}
           searchable
@@ -119,19 +112,7 @@ function ModelSnippets(props: { readonly secret: string; readonly models: Models
           {words.modelsOf(countText(models.length))}
         </Text>
       </Group>
-      <Code block className="secret" tabIndex={0} role="region" aria-label={words.code}>
-        {code}
-      </Code>
-      <div>
-        <Copy text={code} />
-      </div>
+      <RequestCode model={model.id} kind={kindOf(model.id, model.price)} secret={secret} />
     </Stack>
   );
-}
-
-/** The model of the code: one that writes text, a small one where there is one. */
-function firstModel(models: Models["models"]): string {
-  const writes = models.filter(({ max_output_tokens, price }) => max_output_tokens > 0 && price !== null);
-  const small = writes.find(({ id }) => /mini|haiku|flash|lite/.test(id));
-  return (small ?? writes[0] ?? models[0])!.id;
 }

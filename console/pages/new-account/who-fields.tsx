@@ -25,6 +25,7 @@ export function WhoFields(props: {
       <TextInput
         label={words.name}
         description={words.nameRule}
+        inputWrapperOrder={["label", "input", "description", "error"]}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         autoComplete="off"
@@ -34,7 +35,6 @@ export function WhoFields(props: {
       />
       <TextInput
         label={words.email}
-        description={"\u00a0"}
         type="email"
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}

@@ -51,7 +51,11 @@ function Nodes({ overview }: { readonly overview: Overview }) {
     {
       key: "state",
       title: words.state,
-      cell: ({ state }) => <Badge color={STATE_COLORS[state]}>{words.states[state]}</Badge>,
+      cell: ({ state }) => (
+        <Badge tt="none" miw="max-content" color={STATE_COLORS[state]}>
+          {words.states[state]}
+        </Badge>
+      ),
     },
     { key: "shards", title: words.shards, isFigure: true, cell: ({ shards }) => countText(shards) },
     { key: "version", title: words.version, cell: ({ version }) => version ?? words.noReport },
@@ -111,7 +115,8 @@ function FigureTable(props: {
       ),
     },
     { key: "total", title: words.total, isFigure: true, cell: (name) => shown(total[name]) },
-    ...overview.nodes.map((node) => ({
+    // Of one node the figures are those of all nodes.
+    ...(overview.nodes.length === 1 ? [] : overview.nodes).map((node) => ({
       key: `${node.name} ${node.incarnation}`,
       title: node.name,
       isFigure: true,

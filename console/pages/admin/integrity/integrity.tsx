@@ -2,6 +2,7 @@
 // exactly 0; and when the whole ledger was last computed again. The sums are the server's; the page adds them up once more.
 
 import { Alert, Code, SimpleGrid, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import {
   addNanos,
   compareExact,
@@ -61,7 +62,6 @@ function MoneyMap({ money }: { readonly money: Money }) {
   const words = useWords(ROOT_PAGES).integrity;
   const { noData } = useWords(SHELL);
   const came = sumOf(money, SOURCES);
-  const isExact = money.difference === 0n && subtractNanos(came, sumOf(money, USES)) === money.difference;
   const item = (part: Part) => ({
     key: part,
     label: words.parts[part],
@@ -69,37 +69,66 @@ function MoneyMap({ money }: { readonly money: Money }) {
   });
   const largest = [came, sumOf(money, USES)].sort(compareExact)[1]!;
   return (
-    <>
-      <Alert color={isExact ? "arbor" : "red"} title={isExact ? words.nothing : words.bug} role="status">
-        <Text size="sm" className="figure" data-difference={String(money.difference)}>
-          {words.difference} {fullUsd(money.difference)} USD {isExact && "✓"}
+    <Section
+      title={words.map}
+      aside={
+        <Text size="xs" c="dimmed">
+          {words.mapAbout(utcText(money.at))}
         </Text>
-      </Alert>
-      <Section
-        title={words.map}
-        aside={
-          <Text size="xs" c="dimmed">
-            {words.mapAbout(utcText(money.at))}
-          </Text>
-        }
-      >
-        <TreeFlow
-          label={words.map}
-          whole={largest}
-          sources={SOURCES.map(item)}
-          uses={USES.map(item)}
-          text={(value) => `${usdText(value)} USD`}
-          noData={noData}
-        />
-        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm">
-          <Parts title={words.came} money={money} parts={SOURCES} />
-          <Parts title={words.where} money={money} parts={USES} />
-        </SimpleGrid>
-        <Text size="sm" c="dimmed" mt="xs">
-          {words.held(usdText(money.held))}
-        </Text>
-      </Section>
-    </>
+      }
+    >
+      <TreeFlow
+        label={words.map}
+        whole={largest}
+        sources={SOURCES.map(item)}
+        uses={USES.map(item)}
+        text={usdText}
+        noData={noData}
+      />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm">
+        <Parts title={words.came} money={money} parts={SOURCES} />
+        <Parts title={words.where} money={money} parts={USES} />
+      </SimpleGrid>
+      <Text size="xs" c="dimmed" mt="xs">
+        {words.held(usdText(money.held))}
+      </Text>
+      <Proof money={money} />
+    </Section>
+  );
+}
+
+/** What came in less where it is, added up here, beside the difference of the service. */
+function Proof({ money }: { readonly money: Money }) {
+  const words = useWords(ROOT_PAGES).integrity;
+  const [came, where] = [sumOf(money, SOURCES), sumOf(money, USES)];
+  const isExact = money.difference === 0n && subtractNanos(came, where) === money.difference;
+  return (
+    <Alert
+      color={isExact ? "arbor" : "red"}
+      title={isExact ? words.nothing : words.bug}
+      role="status"
+      mt="sm"
+      data-difference={String(money.difference)}
+    >
+      <div className="money-proof figure">
+        <Figure name={words.came}>{fullUsd(came)}</Figure>
+        <Figure name={words.where}>− {fullUsd(where)}</Figure>
+        <Figure name={words.difference}>
+          = {fullUsd(money.difference)} {isExact && "✓"}
+        </Figure>
+      </div>
+    </Alert>
+  );
+}
+
+function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs">{name}</Text>
+      <Text size="lg" fw={600}>
+        {children}
+      </Text>
+    </div>
   );
 }
 

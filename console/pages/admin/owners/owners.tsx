@@ -1,6 +1,6 @@
 // Root's Owners: what they have and spend, the way to a new one, and moving accounts between parents.
 
-import { Badge, Button, Stack } from "@mantine/core";
+import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { Link } from "wouter";
 import { countText } from "../../../api/amount.ts";
 import type { Answers } from "../../../api/answers.ts";
@@ -81,9 +81,9 @@ function columnsOf(words: (typeof ROOT_PAGES)["en"]["owners"]): readonly Column<
       title: words.name,
       sort: "name",
       cell: ({ ID, Name }) => (
-        <Link href={`/accounts/${ID}`} className="name">
+        <Anchor component={Link} href={`/accounts/${ID}`} size="sm" className="cut" title={Name}>
           {Name}
-        </Link>
+        </Anchor>
       ),
     },
     { key: "email", title: words.email, isMinor: true, cell: ({ Email }) => Email },
@@ -113,7 +113,10 @@ function columnsOf(words: (typeof ROOT_PAGES)["en"]["owners"]): readonly Column<
 
 function State({ owner }: { readonly owner: Owner }) {
   const words = useWords(ROOT_PAGES).owners;
-  if (!owner.Status) return <Badge color="red">{words.disabled}</Badge>;
-  if (owner.Suspended) return <Badge color="yellow">{words.suspended}</Badge>;
-  return <Badge color="gray">{words.active}</Badge>;
+  if (owner.Status && !owner.Suspended) return words.active;
+  return (
+    <Badge tt="none" color={owner.Status ? "yellow" : "red"} miw="max-content">
+      {owner.Status ? words.suspended : words.disabled}
+    </Badge>
+  );
 }

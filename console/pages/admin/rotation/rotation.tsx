@@ -50,7 +50,7 @@ export default function Rotation() {
     <Page title={page.rotation} about={words.about}>
       <Alert color="yellow">
         {words.lost}{" "}
-        <Anchor component={Link} href="/keys" size="sm" underline="always" c="inherit">
+        <Anchor component={Link} href="/keys" size="sm" c="inherit" underline="always">
           {words.makeKey}
         </Anchor>
       </Alert>

@@ -1,0 +1,65 @@
+// What a transfer of credit does to both accounts, before it is made: their balances and the lines of their ledgers. The service moves
+// the credit and decides whether it may; this only shows what it will do (contract section 3).
+
+import { addNanos, type Nanos, subtractNanos, toNanos } from "../../api/amount.ts";
+
+/** Days that credit is valid when none are given, and that refunds are always valid. */
+export const DEFAULT_DAYS = 180;
+
+const DAY_MS = 86_400_000;
+
+/** One side of a transfer. */
+export interface TransferSide {
+  readonly before: Nanos;
+  /** Signed from this side. */
+  readonly change: Nanos;
+  readonly after: Nanos;
+  /** The type of its line in the ledger. */
+  readonly line: "grant" | "transfer_in" | "transfer_out" | "refund";
+  /** The day on which what comes in expires, in UTC; null where credit goes out. */
+  readonly expires: string | null;
+}
+
+/** Both sides; `above` is null where Root makes the credit, or it ends at Root. */
+export interface TransferPlan {
+  readonly account: TransferSide;
+  readonly above: TransferSide | null;
+}
+
+/** What a transfer starts from. `amount` is positive; `above` is the balance of the account above, null where that is Root. */
+export interface TransferFacts {
+  readonly kind: "give" | "take";
+  readonly amount: Nanos;
+  readonly days: number;
+  readonly balance: Nanos;
+  readonly above: Nanos | null;
+  readonly nowMs: number;
+}
+
+/** Returns what a transfer does. */
+export function transferPlan({ kind, amount, days, balance, above, nowMs }: TransferFacts): TransferPlan {
+  const expires = dayAfter(nowMs, kind === "give" ? days : DEFAULT_DAYS);
+  const loss = toNanos(-amount);
+  if (kind === "give") {
+    const line = above === null ? "grant" : "transfer_in";
+    return {
+      account: { before: balance, change: amount, after: addNanos(balance, amount), line, expires },
+      above: above === null ? null : outgoing(above, loss, "transfer_out"),
+    };
+  }
+  return {
+    account: outgoing(balance, loss, "refund"),
+    above:
+      above === null
+        ? null
+        : { before: above, change: amount, after: addNanos(above, amount), line: "refund", expires },
+  };
+}
+
+const outgoing = (before: Nanos, change: Nanos, line: TransferSide["line"]): TransferSide => ({
+  ...{ before, change, after: subtractNanos(before, toNanos(-change)), line, expires: null },
+});
+
+/** Returns the day in UTC so many days after `nowMs`, as YYYY-MM-DD; of days beyond the calendar the last one. */
+const dayAfter = (nowMs: number, days: number): string =>
+  new Date(Math.min(nowMs + days * DAY_MS, 253_402_300_799_000)).toISOString().slice(0, 10);

@@ -1,0 +1,194 @@
+// Giving credit to an account, or taking it back: both sides before and after, the lines of both ledgers to come, and how long the
+// new balance lasts. A second click does nothing more: while it runs the button is closed, and a repeat after an unknown outcome has
+// the same Idempotency-Key.
+
+import {
+  Anchor,
+  Button,
+  Group,
+  Modal,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { useState } from "react";
+import { Link } from "wouter";
+import { readField } from "../../api/account-fields.ts";
+import { useAccountGet } from "../../api/account-view.ts";
+import { type Account, ancestorsOf, useAccount } from "../../api/accounts.ts";
+import { type Nanos, parseUsd, plainUsd, toNanos, usdText } from "../../api/amount.ts";
+import { isRoot } from "../../api/role.ts";
+import { useWrite } from "../../api/writes.ts";
+import { WriteForm } from "../../components/write-form.tsx";
+import { useStatus } from "../../frame/status.ts";
+import { ACCOUNT } from "../../i18n/account.ts";
+import { FIELD_WORDS } from "../../i18n/account-fields.ts";
+import { useWords } from "../../i18n/language.ts";
+import { SHELL } from "../../i18n/shell.ts";
+import { DEFAULT_DAYS, type TransferFacts, transferPlan } from "./transfer-plan.ts";
+import { TransferTable } from "./transfer-table.tsx";
+
+type Kind = TransferFacts["kind"];
+
+/** The dialog for the credit of an account. */
+export function Transfer(props: { readonly account: Account; readonly onClose: () => void }) {
+  const { account, onClose } = props;
+  const words = useWords(ACCOUNT).transfer;
+  const [done, setDone] = useState<Kind | null>(null);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={<span className="cut">{words.title(account.Name)}</span>}
+      size="lg"
+    >
+      {done === null ? (
+        <TransferForm account={account} onDone={setDone} />
+      ) : (
+        <Done kind={done} account={account} onAgain={() => setDone(null)} onClose={onClose} />
+      )}
+    </Modal>
+  );
+}
+
+function Done(props: {
+  readonly kind: Kind;
+  readonly account: Account;
+  readonly onAgain: () => void;
+  readonly onClose: () => void;
+}) {
+  const { kind, account, onAgain, onClose } = props;
+  const words = useWords(ACCOUNT).transfer;
+  const { close } = useWords(SHELL);
+  return (
+    <Stack gap="sm" role="status">
+      <Text size="sm">
+        <b>{words.done[kind]}</b> {words.doneAbout}
+      </Text>
+      <Anchor component={Link} href={`/accounts/${account.ID}/ledger`} size="sm">
+        {words.lines}
+      </Anchor>
+      <Group gap="xs">
+        <Button onClick={onClose}>{close}</Button>
+        <Button variant="default" onClick={onAgain}>
+          {words.again}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** The account that gives, or gets back: the direct parent, and Root where credit is made or ends. */
+function useAbove(account: Account, kind: Kind) {
+  const me = useStatus();
+  const parent = ancestorsOf(account.DNA).at(-1) ?? null;
+  const isMade = parent === null || parent === 1 || (kind === "give" && isRoot(me));
+  const isMine = parent === me.id;
+  const asked = useAccount(isMade || isMine ? null : parent);
+  if (isMade) return { name: "root", balance: null, isKnown: true };
+  if (isMine) return { name: me.name, balance: me.balance, isKnown: true };
+  const [record] = asked.data ?? [];
+  return { name: record?.Name ?? "", balance: record?.Balance ?? null, isKnown: record !== undefined };
+}
+
+function TransferForm(props: { readonly account: Account; readonly onDone: (kind: Kind) => void }) {
+  const { account, onDone } = props;
+  const words = useWords(ACCOUNT).transfer;
+  const fieldWords = useWords(FIELD_WORDS);
+  const writing = useWrite();
+  const [kind, setKind] = useState<Kind>("give");
+  const [amountText, setAmount] = useState("");
+  const [daysText, setDays] = useState("");
+  const live = useAccountGet("live");
+  const above = useAbove(account, kind);
+  const amount = positive(parseUsd(amountText));
+  const days =
+    daysText.trim() === "" ? { ok: true as const, value: DEFAULT_DAYS } : readField("Days", daysText);
+  const balance = live.data?.balance.total ?? account.Balance;
+  const isReady = amount !== null && days.ok && above.isKnown;
+  const plan = isReady
+    ? transferPlan({
+        kind,
+        amount,
+        days: Number(days.value),
+        balance,
+        above: above.balance,
+        nowMs: Date.now(),
+      })
+    : null;
+  const body =
+    kind === "give"
+      ? { CreditGranted: amount, ...(daysText.trim() === "" ? {} : { Days: days.ok ? days.value : 0 }) }
+      : { CreditGranted: amount === null ? null : toNanos(-amount) };
+  const isShort = plan !== null && (plan.account.after < 0n || (plan.above?.after ?? 0n) < 0n);
+  return (
+    <WriteForm
+      writing={writing}
+      write={isReady && !isShort ? { method: "PUT", path: `/x-users/${account.ID}`, body } : null}
+      submit={words.send[kind]}
+      onDone={() => onDone(kind)}
+    >
+      <SegmentedControl
+        value={kind}
+        onChange={(value) => setKind(value as Kind)}
+        aria-label={words.kind}
+        data={(["give", "take"] as const).map((value) => ({ value, label: words[value] }))}
+      />
+      <SimpleGrid cols={2} spacing="xs">
+        <TextInput
+          label={words.amount}
+          description={words.amountHint}
+          value={amountText}
+          onChange={(event) => setAmount(event.currentTarget.value)}
+          inputMode="decimal"
+          autoComplete="off"
+          data-autofocus
+          {...(amountText !== "" && amount === null ? { error: fieldWords.usd } : {})}
+        />
+        {kind === "give" && (
+          <TextInput
+            label={words.days}
+            description={words.daysHint}
+            value={daysText}
+            onChange={(event) => setDays(event.currentTarget.value)}
+            inputMode="numeric"
+            autoComplete="off"
+            placeholder={String(DEFAULT_DAYS)}
+            {...(days.ok ? {} : { error: fieldWords.number })}
+          />
+        )}
+      </SimpleGrid>
+      {kind === "take" && <TakeHint held={live.data?.balance.held} all={balance} onAll={setAmount} />}
+      {plan !== null && <TransferTable {...{ plan, kind, account }} above={above.name} />}
+      {isShort && (
+        <Text size="sm" c="var(--console-negative)" role="alert">
+          {words.short}
+        </Text>
+      )}
+    </WriteForm>
+  );
+}
+
+const positive = (amount: Nanos | null): Nanos | null => (amount !== null && amount > 0n ? amount : null);
+
+function TakeHint(props: {
+  readonly held: Nanos | undefined;
+  readonly all: Nanos;
+  readonly onAll: (text: string) => void;
+}) {
+  const { held, all, onAll } = props;
+  const words = useWords(ACCOUNT).transfer;
+  const free = toNanos(all - (held ?? 0n));
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {words.takeHint} {held !== undefined && held > 0n && words.held(usdText(held))}{" "}
+      {free > 0n && (
+        <Anchor component="button" type="button" size="xs" onClick={() => onAll(plainUsd(free))}>
+          {usdText(free)}
+        </Anchor>
+      )}
+    </Text>
+  );
+}

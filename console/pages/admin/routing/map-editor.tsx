@@ -1,0 +1,114 @@
+// The editor of one map: rows or text in the syntax of the configuration, what changes by it, and what would be odd about it. What
+// is saved replaces the whole map, and can be undone for ten seconds.
+
+import { Button, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
+import { useConfigWrite } from "../../../api/config-writes.ts";
+import { WriteForm } from "../../../components/write-form.tsx";
+import { useWords } from "../../../i18n/language.ts";
+import { ROUTING } from "../../../i18n/routing.ts";
+import { SHELL } from "../../../i18n/shell.ts";
+import { FindingList } from "./finding-list.tsx";
+import { MapDifference } from "./map-difference.tsx";
+import { converted, draftOf, isBlocking, type MapDraft, readDraft, sentText } from "./map-draft.ts";
+import { findingsOf, type PoolByLevel } from "./map-findings.ts";
+import { MapRows } from "./map-rows.tsx";
+import { changesBetween, type ItemFault, type MapName, type Maps } from "./map-text.ts";
+import { compareTried } from "./patterns.ts";
+
+/** Edits a map. `onClose`: it is saved, or left as it was. */
+export function MapEditor(props: {
+  readonly name: MapName;
+  readonly maps: Maps;
+  readonly pool: PoolByLevel;
+  readonly onClose: () => void;
+}) {
+  const { name, maps, pool, onClose } = props;
+  const words = useWords(ROUTING);
+  const { save, cancel } = useWords(SHELL);
+  const [draft, setDraft] = useState<MapDraft>(() => draftOf(maps[name]));
+  const writing = useConfigWrite();
+  const { entries, faults } = readDraft(draft);
+  const changes = changesBetween(maps[name], entries);
+  const canSave = changes.length > 0 && !faults.some(isBlocking);
+  const body = { [name]: sentText(entries) };
+  return (
+    <WriteForm
+      writing={writing}
+      write={canSave ? { method: "PUT", path: "/x-config", body } : null}
+      submit={save}
+      onDone={onClose}
+      beside={
+        <Button variant="default" onClick={onClose}>
+          {cancel}
+        </Button>
+      }
+    >
+      <SegmentedControl
+        value={draft.as}
+        onChange={(as) => setDraft(converted(draft, as as MapDraft["as"]))}
+        aria-label={words.how}
+        w="fit-content"
+        data={[
+          { value: "table", label: words.asTable },
+          { value: "text", label: words.asText },
+        ]}
+      />
+      {draft.as === "table" ? (
+        <MapRows name={name} rows={draft.rows} onRows={(rows) => setDraft({ as: "table", rows })} />
+      ) : (
+        <Textarea
+          label={words.text(name)}
+          description={words.textHint}
+          value={draft.text}
+          onChange={(event) => setDraft({ as: "text", text: event.currentTarget.value })}
+          spellCheck={false}
+          autosize
+          minRows={4}
+          maxRows={20}
+          classNames={{ input: "map-text" }}
+        />
+      )}
+      <Faults faults={faults} />
+      <MapDifference changes={changes} />
+      <DraftFindings name={name} maps={{ ...maps, [name]: entries.toSorted(byTried) }} pool={pool} />
+    </WriteForm>
+  );
+}
+
+const byTried = (one: { readonly left: string }, other: { readonly left: string }): number =>
+  compareTried(one.left, other.left);
+
+function Faults({ faults }: { readonly faults: readonly ItemFault[] }) {
+  const words = useWords(ROUTING);
+  return faults.map((fault) => (
+    <Text
+      key={`${fault.kind} ${fault.item}`}
+      size="xs"
+      role="alert"
+      className="break"
+      c={isBlocking(fault) ? "var(--console-negative)" : "dimmed"}
+    >
+      {words.faults[fault.kind](fault.item)}
+    </Text>
+  ));
+}
+
+/** What would be odd about the entries of the map once it is saved. */
+function DraftFindings(props: { readonly name: MapName; readonly maps: Maps; readonly pool: PoolByLevel }) {
+  const words = useWords(ROUTING);
+  const found = [...findingsOf(props.maps, props.pool)[props.name]];
+  if (found.length === 0) return null;
+  return (
+    <Stack gap={2} role="status" aria-label={words.findingsTitle}>
+      {found.map(([left, findings]) => (
+        <div key={left}>
+          <Text size="xs" fw={600} className="break">
+            {left}
+          </Text>
+          <FindingList findings={findings} />
+        </div>
+      ))}
+    </Stack>
+  );
+}

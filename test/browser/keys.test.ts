@@ -1,0 +1,119 @@
+// The page of API keys: a key is made, narrowed, rotated, disabled and deleted, and the main key is rotated after a spare one was
+// made. What the service has of it is asked through the API.
+
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import type { Account, Json } from "../e2e/harness.ts";
+import { inBrowser } from "./browser.ts";
+import { failNext } from "./states.ts";
+import { openVisitor, type Visitor } from "./visit.ts";
+import { sharedWorld, type World } from "./world.ts";
+
+const START_MS = 60_000;
+
+inBrowser("the page of API keys", () => {
+  let world: World;
+  /** An account that these tests alone change. */
+  let account: Account;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    world = await sharedWorld();
+    const body = { Name: "Keys Of My Own", Email: "keys@arborgate.example", CreditGranted: 9 };
+    const { User } = (await world.call(world.tree.reseller.key, "POST", "/x-users", body)).body;
+    account = { id: User.ID, key: User.SecretKey, name: body.Name };
+    visitor = await openVisitor(world, "leaf", { key: account.key });
+    await visitor.goto("/console/keys", /keys/i);
+  }, START_MS);
+  afterEach(() => visitor.expectClean(/503/));
+  afterAll(() => visitor?.close());
+
+  const button = (name: string | RegExp) => visitor.page.getByRole("button", { name, exact: true });
+  const field = (name: string) => visitor.page.getByRole("dialog").getByLabel(name, { exact: true });
+  const inDialog = (name: string | RegExp) =>
+    visitor.page.getByRole("dialog").last().getByRole("button", { name });
+  /** Reads the secret that is shown once, and leaves it. */
+  const takeSecret = async (): Promise<string> => {
+    const secret = await visitor.page.locator(".secret").textContent();
+    await button("Done").click();
+    await visitor.page.locator(".secret").waitFor({ state: "detached" });
+    return secret!;
+  };
+  const keyNamed = async (name: string): Promise<Json> => {
+    const { body } = await world.call(account.key, "GET", "/dashboard/keys");
+    return body.keys.find((row: Json) => row.name === name);
+  };
+  const statusWith = async (secret: string) => (await world.call(secret, "GET", "/dashboard/status")).status;
+
+  test("a key is made with its caps, and its secret works", async () => {
+    await visitor.page.getByText("There is no named key yet").waitFor();
+    await button("New key").click();
+    await field("Name").fill("build server");
+    await field("DailyLimit, USD a day").fill("2.5");
+    await field("RPM").fill("1,5");
+    expect(await inDialog("New key").isDisabled()).toBe(true);
+    await field("RPM").fill("15");
+    await field("AllowModels").fill("gpt-4o-mini house-*");
+    await field("Tags").fill("team=build");
+    await inDialog("New key").click();
+    const secret = await takeSecret();
+    expect(await keyNamed("build server")).toMatchObject({
+      ...{ scopes: ["invoke"], daily_limit: 2.5, rpm: 15, allow_models: ["gpt-4o-mini", "house-*"] },
+      tags: { team: "build" },
+    });
+    expect(await statusWith(secret)).toBe(200);
+  });
+
+  test("it is narrowed, disabled, enabled, rotated with an overlap, and deleted", async () => {
+    const open = () => button("Open build server").click();
+    await open();
+    await field("AllowModels").fill("gpt-4o-mini");
+    await field("HardLimit, USD a month").fill("10");
+    await button("Save").click();
+    await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await keyNamed("build server")).toMatchObject({ allow_models: ["gpt-4o-mini"], hard_limit: 10 });
+
+    await open();
+    await button("Disable").click();
+    await inDialog("Disable").click();
+    await button("Enable").click();
+    expect(await keyNamed("build server")).toMatchObject({ status: false });
+    await inDialog("Enable").click();
+    await button("Rotate").click();
+    await inDialog("Rotate").click();
+    const second = await takeSecret();
+    await visitor.page.getByText(/former secret until/).waitFor();
+    expect(await statusWith(second)).toBe(200);
+
+    await open();
+    await button("Delete build server").click();
+    expect(await inDialog("Delete").isDisabled()).toBe(true);
+    await field("Type build server to confirm").fill("build server");
+    await inDialog("Delete").click();
+    await visitor.page.getByText("There is no named key yet").waitFor();
+    expect(await statusWith(second)).toBe(401);
+  });
+
+  test("the main key is rotated after a spare key was made, and the tab goes on with it", async () => {
+    const former = account.key;
+    await button("Open main").click();
+    await button("Rotate the main key").click();
+    await button("Make one first").click();
+    await inDialog("New key").click();
+    await takeSecret();
+    expect(await keyNamed("spare-key")).toMatchObject({ scopes: ["read", "manage"] });
+
+    await button("Open main").click();
+    await button("Rotate the main key").click();
+    expect(await field("Confirmation").inputValue()).toBe("2027-03-18-ROTATE-SELF");
+    await failNext(visitor.page, { method: "POST", path: "/x-self" });
+    await inDialog("Rotate the main key").click();
+    const unknown = visitor.page.getByRole("alert").filter({ hasText: "The outcome is unknown" });
+    await unknown.getByText("a repeat would be another act").waitFor();
+    expect(await unknown.getByRole("button").count()).toBe(0);
+    await inDialog("Rotate the main key").click();
+    account = { ...account, key: await takeSecret() };
+    expect([await statusWith(former), await statusWith(account.key)]).toEqual([401, 200]);
+    await visitor.page.reload();
+    await button("Open main").waitFor();
+    expect(await visitor.page.getByText("signed in", { exact: true }).count()).toBe(1);
+  });
+});
