@@ -2,7 +2,7 @@
 // the pages of the own account asked for this one.
 
 import { Button } from "@mantine/core";
-import { Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import { AccountViewContext } from "../../api/account-view.ts";
 import { type Account, useAccount } from "../../api/accounts.ts";
@@ -144,10 +144,8 @@ function OpenTab(props: { readonly tab: string; readonly names: readonly string[
   if (entry === undefined) return <NotFound />;
   const Tab = entry.component;
   return (
-    <PageBoundary key={entry.name}>
-      <Suspense fallback={<div aria-busy="true" />}>
-        <Tab />
-      </Suspense>
+    <PageBoundary path={entry.name}>
+      <Tab />
     </PageBoundary>
   );
 }

@@ -1,7 +1,7 @@
 // The tabs of an account: the pages of the own account, shown for one below it. Each is loaded when it is first opened.
 
-import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import { loadChunk } from "../../api/load-chunk.ts";
+import type { ComponentType } from "react";
+import { loadLater } from "../../components/load-later.tsx";
 import type { ACCOUNT } from "../../i18n/account.ts";
 
 /** The name of a tab, as it stands in the address. */
@@ -9,12 +9,12 @@ export type TabName = keyof (typeof ACCOUNT)["en"]["tab"];
 
 type TabModule = Promise<{ readonly default: ComponentType }>;
 
-const tab = (name: TabName, load: () => TabModule) => ({ name, component: lazy(loadChunk(load)) });
+const tab = (name: TabName, load: () => TabModule) => ({ name, component: loadLater(load) });
 
 /** A tab, and whether a deleted account still has it. */
 export interface TabEntry {
   readonly name: TabName;
-  readonly component: LazyExoticComponent<ComponentType>;
+  readonly component: ComponentType;
 }
 
 /** The tabs in their order. */

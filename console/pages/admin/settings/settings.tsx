@@ -3,8 +3,8 @@
 
 import { Button, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { isRoot } from "../../../api/accounts.ts";
 import { type Configuration, useBasis, useConfiguration } from "../../../api/configuration.ts";
+import { isRoot } from "../../../api/role.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { ConfigForm } from "../../../components/config-form.tsx";
 import { Page } from "../../../components/page.tsx";

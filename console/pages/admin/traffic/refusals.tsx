@@ -1,14 +1,13 @@
 // What is refused to one account, by code, out of its latest requests, which the service keeps in memory.
 
 import { Anchor, Text } from "@mantine/core";
-import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { countText } from "../../../api/amount.ts";
-import { loadChunk } from "../../../api/load-chunk.ts";
 import { useGet } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Empty } from "../../../components/empty.tsx";
+import { Advice } from "../../../components/failure-notice.tsx";
 import { FilterBar, TextFilter } from "../../../components/filter-bar.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Time, utcText } from "../../../components/time.tsx";
@@ -18,8 +17,6 @@ import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { isOwnAccount } from "../own-account.ts";
 import { type RefusalsOfCode, refusalsOf } from "./refusal-codes.ts";
 import type { ChangeTraffic, TrafficView } from "./traffic.tsx";
-
-const Advice = lazy(loadChunk(() => import("../../../components/failure-advice.tsx")));
 
 /** All that the service keeps of an account. */
 const ROWS = 200;
@@ -93,9 +90,7 @@ const columnsOf = (words: (typeof TRAFFIC)["en"], base: string | null): readonly
         <Text size="sm" fw={600}>
           {status ?? words.noAnswer} {code}
         </Text>
-        <Suspense>
-          <Advice code={code} />
-        </Suspense>
+        <Advice code={code} />
       </>
     ),
   },
