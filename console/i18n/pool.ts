@@ -79,6 +79,12 @@ export const POOL = dictionary({
       "There is no provider key, so no request can be answered. Add a key of a provider that you have an account with.",
     noMatch: "No key matches. Clear the filters to see all.",
     unnamed: (id: number) => `key ${id}`,
+    delete: "Delete this key",
+    deleteTitle: (name: string) => `Delete ${name}?`,
+    deleteText:
+      "Its secret is erased. Requests go to the other keys of its Level; those in flight end as they are.",
+    deleteLast: (level: number) =>
+      `It is the last key of Level ${level} that can be used: requests that come there will fail.`,
   },
   zh: {
     level: (level: number) => `Level ${level}`,
@@ -153,5 +159,9 @@ export const POOL = dictionary({
     empty: "还没有上游密钥，因此无法回答任何请求。请添加您在某个服务商处的密钥。",
     noMatch: "没有符合条件的密钥。清除筛选可查看全部。",
     unnamed: (id: number) => `密钥 ${id}`,
+    delete: "删除此密钥",
+    deleteTitle: (name: string) => `删除 ${name}？`,
+    deleteText: "其密钥内容会被清除。请求转到同一 Level 的其他密钥，进行中的请求不受影响。",
+    deleteLast: (level: number) => `这是 Level ${level} 最后一个可用的密钥：到那里的请求将会失败。`,
   },
 });

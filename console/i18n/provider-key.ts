@@ -66,12 +66,6 @@ export const PROVIDER_KEY = dictionary({
     modelHint: "Empty: the cheapest that leads to this key.",
     now: "Now",
     fields: "Settings of the key",
-    delete: "Delete this key",
-    deleteTitle: (name: string) => `Delete ${name}?`,
-    deleteText:
-      "Its secret is erased. Requests go to the other keys of its Level; those in flight end as they are.",
-    deleteLast: (level: number) =>
-      `It is the last key of Level ${level} that can be used: requests that come there will fail.`,
     history: "Added, changed",
   },
   zh: {
@@ -134,10 +128,6 @@ export const PROVIDER_KEY = dictionary({
     modelHint: "留空：使用指向此密钥的最便宜的模型。",
     now: "当前",
     fields: "密钥设置",
-    delete: "删除此密钥",
-    deleteTitle: (name: string) => `删除 ${name}？`,
-    deleteText: "其密钥内容会被清除。请求转到同一 Level 的其他密钥，进行中的请求不受影响。",
-    deleteLast: (level: number) => `这是 Level ${level} 最后一个可用的密钥：到那里的请求将会失败。`,
     history: "添加与修改时间",
   },
 });

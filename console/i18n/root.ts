@@ -130,6 +130,8 @@ export const ROOT_PAGES = dictionary({
       apply: "Apply to everybody",
       applied: "Applied. It is in force with the next request.",
       acts: "Acts",
+      actsAbout:
+        "Woken keys that still fail go back to sleep. Loading reads all keys from the store again; snapshots only make the next start faster.",
       log: "Operation log",
       logOn: "The operation log is written.",
       logOff: "The operation log is not written.",
@@ -264,6 +266,7 @@ export const ROOT_PAGES = dictionary({
       apply: "下发给所有人",
       applied: "已下发，从下一个请求起生效。",
       acts: "操作",
+      actsAbout: "唤醒后仍失败的密钥会再次休眠。重新加载会从存储中再次读取全部密钥；快照只会加快下次启动。",
       log: "操作日志",
       logOn: "操作日志正在记录。",
       logOff: "操作日志没有记录。",

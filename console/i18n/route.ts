@@ -18,7 +18,7 @@ export const ROUTE = dictionary({
     limit: "Limit",
     left: "Left",
     of: "Of",
-    resets: "Free again in",
+    resets: "Free in",
     scopes: { account: "account", api_key: "API key", model: "model" },
     keys: "Provider keys",
     model: "Model",

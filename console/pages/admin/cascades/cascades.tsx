@@ -1,7 +1,7 @@
 // Changes to everybody at once: maps and limits of the whole tree, the operation log, and acts on all keys. What reaches
 // everybody asks for a typed word first.
 
-import { Button, Group, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, SimpleGrid, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { countText } from "../../../api/amount.ts";
 import { useConfigWrite } from "../../../api/config-writes.ts";
@@ -74,15 +74,17 @@ function CascadeForm() {
         setConfirmed("");
       }}
     >
-      {MAPS.map((field) => (
-        <TextInput
-          key={field}
-          label={words.field[field]}
-          description={field === "Resources" ? words.resources : words.syntax}
-          value={change[field]}
-          onChange={(event) => set(field, event.currentTarget.value)}
-        />
-      ))}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm" verticalSpacing="sm">
+        {MAPS.map((field) => (
+          <TextInput
+            key={field}
+            label={words.field[field]}
+            description={field === "Resources" ? words.resources : words.syntax}
+            value={change[field]}
+            onChange={(event) => set(field, event.currentTarget.value)}
+          />
+        ))}
+      </SimpleGrid>
       <Textarea
         label={words.limits}
         description={words.limitsHint}
@@ -118,6 +120,9 @@ function Acts() {
   const isDone = writing.answer !== null && !writing.isRunning;
   return (
     <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        {words.actsAbout}
+      </Text>
       <Group gap="xs">
         {acts.map(([act, label]) => (
           <Button

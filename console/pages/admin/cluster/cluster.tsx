@@ -115,7 +115,7 @@ function FigureTable(props: {
       ),
     },
     { key: "total", title: words.total, isFigure: true, cell: (name) => shown(total[name]) },
-    // Of one node the figures are those of all nodes.
+    // Where there is one node, its figures are those of all nodes.
     ...(overview.nodes.length === 1 ? [] : overview.nodes).map((node) => ({
       key: `${node.name} ${node.incarnation}`,
       title: node.name,

@@ -10,7 +10,7 @@ import { Amount } from "../../../components/amount.tsx";
 import { FailureNotice } from "../../../components/failure-notice.tsx";
 import { useWords } from "../../../i18n/language.ts";
 import { POOL } from "../../../i18n/pool.ts";
-import { KeyState } from "./key-state.tsx";
+import { ProviderKeyState } from "./key-state.tsx";
 import { type TestedKey, testOf } from "./key-test.ts";
 import { hostOf, type KeyRow } from "./levels.ts";
 
@@ -28,7 +28,7 @@ export const KeyCard = memo(function KeyCard({ row }: { readonly row: KeyRow }) 
           {hostOf(row.Provider)} #{row.ID}
         </Text>
       </Group>
-      <KeyState state={row.State} until={row.Until} reason={row.Reason} />
+      <ProviderKeyState state={row.State} until={row.Until} reason={row.Reason} />
       <LastHour row={row} />
       <KeyActions row={row} />
     </article>

@@ -18,18 +18,18 @@ import { ADDRESS_OF_CLOUD, KNOWN_PROVIDERS } from "./known-providers.ts";
 import { SecretField } from "./secret-field.tsx";
 
 /** What fields are given: the form as it is, how it changes, and what the service said to it last. */
-export interface KeyFieldsProps {
+export interface ProviderKeyFieldsProps {
   readonly draft: KeyDraft;
   readonly change: (changes: Partial<KeyDraft>) => void;
   readonly failure: Failure | null;
-  /** Of a key that there is; null: a new one. */
+  /** Those of a key that there is; null: it is a new one. */
   readonly masks: { readonly secret: string; readonly privateKey: string | null } | null;
 }
 
 const TYPES: readonly ProviderType[] = ["standard", "cloud_a", "cloud_b"];
 
 /** All fields of a key. */
-export function KeyFields(props: KeyFieldsProps) {
+export function ProviderKeyFields(props: ProviderKeyFieldsProps) {
   const { draft, change } = props;
   const words = useWords(PROVIDER_KEY);
   const refused = refusalOf(props.failure);
@@ -74,6 +74,7 @@ export function KeyFields(props: KeyFieldsProps) {
         value={draft.secret}
         onChange={(secret) => change({ secret })}
         error={refused("SecretKey")}
+        isRequired
       />
       <TypeFields {...props} />
       <Switch
@@ -99,7 +100,7 @@ const refusalOf =
       ? failure.message
       : undefined;
 
-function AddressFields({ draft, change, failure }: KeyFieldsProps) {
+function AddressFields({ draft, change, failure }: ProviderKeyFieldsProps) {
   const words = useWords(PROVIDER_KEY);
   const error = refusalOf(failure)("Provider");
   const known = KNOWN_PROVIDERS.find(({ base }) => base === draft.provider.trim());
@@ -136,7 +137,7 @@ function AddressFields({ draft, change, failure }: KeyFieldsProps) {
   );
 }
 
-function TypeFields(props: KeyFieldsProps) {
+function TypeFields(props: ProviderKeyFieldsProps) {
   switch (props.draft.type) {
     case "standard":
       return <StandardFields {...props} />;
@@ -147,7 +148,7 @@ function TypeFields(props: KeyFieldsProps) {
   }
 }
 
-function StandardFields({ draft, change, failure }: KeyFieldsProps) {
+function StandardFields({ draft, change, failure }: ProviderKeyFieldsProps) {
   const words = useWords(PROVIDER_KEY);
   return (
     <Select
@@ -166,7 +167,7 @@ function StandardFields({ draft, change, failure }: KeyFieldsProps) {
   );
 }
 
-function CloudAFields({ draft, change, failure }: KeyFieldsProps) {
+function CloudAFields({ draft, change, failure }: ProviderKeyFieldsProps) {
   const words = useWords(PROVIDER_KEY);
   const refused = refusalOf(failure);
   return (
@@ -207,7 +208,7 @@ function CloudAFields({ draft, change, failure }: KeyFieldsProps) {
   );
 }
 
-function CloudBFields({ draft, change, failure, masks }: KeyFieldsProps) {
+function CloudBFields({ draft, change, failure, masks }: ProviderKeyFieldsProps) {
   const words = useWords(PROVIDER_KEY);
   const refused = refusalOf(failure);
   const field = (name: "baseUrl" | "projectId" | "clientEmail", label: string, api: string) => (

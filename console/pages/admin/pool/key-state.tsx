@@ -6,7 +6,7 @@ import { useWords } from "../../../i18n/language.ts";
 import { POOL } from "../../../i18n/pool.ts";
 
 /** A state with its mark, the time that is left and the reason. Colour never says it alone. */
-export function KeyState(props: {
+export function ProviderKeyState(props: {
   readonly state: string;
   readonly until?: string | null | undefined;
   readonly reason?: string | null | undefined;

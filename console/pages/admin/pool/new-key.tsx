@@ -12,7 +12,7 @@ import { useWords } from "../../../i18n/language.ts";
 import { POOL } from "../../../i18n/pool.ts";
 import { PROVIDER_KEY } from "../../../i18n/provider-key.ts";
 import { addingBody, newDraft } from "./key-draft.ts";
-import { KeyFields } from "./key-fields.tsx";
+import { ProviderKeyFields } from "./key-fields.tsx";
 import { KeyTester } from "./key-tester.tsx";
 
 type AddedKey = (typeof AddedKeySchema)["static"];
@@ -46,7 +46,7 @@ function NewKeyForm({ onAdded }: { readonly onAdded: (added: AddedKey) => void }
         submit={words.add}
         onDone={onAdded}
       >
-        <KeyFields
+        <ProviderKeyFields
           draft={draft}
           change={(changes) => setDraft({ ...draft, ...changes })}
           failure={writing.failure}

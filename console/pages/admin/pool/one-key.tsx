@@ -1,12 +1,13 @@
 // One provider key: how it is, its fields, a test, and its end.
 
-import { Button, Grid, Modal, Stack, Text } from "@mantine/core";
+import { Button, Grid, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useParams } from "wouter";
 import { GAUGE_MS, useGet } from "../../../api/queries.ts";
 import { useWrite } from "../../../api/writes.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { Empty } from "../../../components/empty.tsx";
+import { loadLater } from "../../../components/load-later.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Time } from "../../../components/time.tsx";
@@ -17,9 +18,11 @@ import { PROVIDER_KEY } from "../../../i18n/provider-key.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { KeyCard } from "./key-card.tsx";
 import { changingBody, draftOf, type KeyDraft } from "./key-draft.ts";
-import { KeyFields } from "./key-fields.tsx";
+import { ProviderKeyFields } from "./key-fields.tsx";
 import { KeyTester } from "./key-tester.tsx";
-import { isUsable, type KeyRow } from "./levels.ts";
+import type { KeyRow } from "./levels.ts";
+
+const DeleteKey = loadLater(() => import("./delete-key.tsx"));
 
 /** The page for the key of the address. */
 export default function OneKey() {
@@ -85,7 +88,7 @@ function KeyForm({ row }: { readonly row: KeyRow }) {
           ) : undefined
         }
       >
-        <KeyFields
+        <ProviderKeyFields
           draft={draft}
           change={(changes) => setDraft({ ...draft, ...changes })}
           failure={writing.failure}
@@ -99,6 +102,7 @@ function KeyForm({ row }: { readonly row: KeyRow }) {
 /** How the key is now, its test, and its end. */
 function Beside({ row, name }: { readonly row: KeyRow; readonly name: string }) {
   const words = useWords(PROVIDER_KEY);
+  const { delete: deleteWord } = useWords(POOL);
   const [isDeleting, setDeleting] = useState(false);
   return (
     <Stack gap="sm">
@@ -107,36 +111,9 @@ function Beside({ row, name }: { readonly row: KeyRow; readonly name: string }) 
       </Section>
       <KeyTester id={row.ID} />
       <Button color="red" variant="light" onClick={() => setDeleting(true)}>
-        {words.delete}
+        {deleteWord}
       </Button>
-      <Modal opened={isDeleting} onClose={() => setDeleting(false)} title={words.deleteTitle(name)}>
-        {isDeleting && <Deletion row={row} />}
-      </Modal>
+      {isDeleting && <DeleteKey row={row} name={name} onClose={() => setDeleting(false)} />}
     </Stack>
-  );
-}
-
-function Deletion({ row }: { readonly row: KeyRow }) {
-  const words = useWords(PROVIDER_KEY);
-  const [, navigate] = useLocation();
-  const writing = useWrite();
-  const others = useGet("/x-keys", { level: `L${row.Level}` }, { everyMs: 0 });
-  const isLast =
-    others.data !== undefined && !others.data.keys.some((key) => key.ID !== row.ID && isUsable(key));
-  return (
-    <WriteForm
-      writing={writing}
-      write={{ method: "DELETE", path: `/x-keys/${row.ID}` }}
-      submit={words.delete}
-      color="red"
-      onDone={() => navigate("/admin/pool")}
-    >
-      <Text size="sm">{words.deleteText}</Text>
-      {isLast && (
-        <Text size="sm" fw={600}>
-          {words.deleteLast(row.Level)}
-        </Text>
-      )}
-    </WriteForm>
   );
 }

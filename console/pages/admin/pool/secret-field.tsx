@@ -15,8 +15,19 @@ export function SecretField(props: {
   readonly onChange: (value: string | null) => void;
   readonly error: string | undefined;
   readonly isLong?: boolean;
+  readonly isRequired?: boolean;
 }) {
-  const { label, description, mask, replace, value, onChange, error, isLong = false } = props;
+  const {
+    label,
+    description,
+    mask,
+    replace,
+    value,
+    onChange,
+    error,
+    isLong = false,
+    isRequired = false,
+  } = props;
   const words = useWords(PROVIDER_KEY);
   if (mask !== null && value === null) {
     return (
@@ -29,6 +40,7 @@ export function SecretField(props: {
     );
   }
   const field = {
+    withAsterisk: isRequired,
     ...{ label, value: value ?? "", error, autoComplete: "off" },
     ...(description === undefined ? {} : { description }),
     onChange: (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value),

@@ -20,7 +20,7 @@ const rowsOf = (entries: readonly MapEntry[]): readonly DraftRow[] =>
   entries.map((entry, nth) => ({ ...entry, nth }));
 
 /** Returns the draft of a map that has these entries. */
-export const draftOf = (entries: readonly MapEntry[]): MapDraft =>
+export const mapDraftOf = (entries: readonly MapEntry[]): MapDraft =>
   entries.length > ROWS_MAX
     ? { as: "text", text: textOf(entries) }
     : { as: "table", rows: entries.length === 0 ? [emptyRow([])] : rowsOf(entries) };

@@ -10,7 +10,7 @@ import { ROUTING } from "../../../i18n/routing.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { FindingList } from "./finding-list.tsx";
 import { MapDifference } from "./map-difference.tsx";
-import { converted, draftOf, isBlocking, type MapDraft, readDraft, sentText } from "./map-draft.ts";
+import { converted, isBlocking, type MapDraft, mapDraftOf, readDraft, sentText } from "./map-draft.ts";
 import { findingsOf, type PoolByLevel } from "./map-findings.ts";
 import { MapRows } from "./map-rows.tsx";
 import { changesBetween, type ItemFault, type MapName, type Maps } from "./map-text.ts";
@@ -26,7 +26,7 @@ export function MapEditor(props: {
   const { name, maps, pool, onClose } = props;
   const words = useWords(ROUTING);
   const { save, cancel } = useWords(SHELL);
-  const [draft, setDraft] = useState<MapDraft>(() => draftOf(maps[name]));
+  const [draft, setDraft] = useState<MapDraft>(() => mapDraftOf(maps[name]));
   const writing = useConfigWrite();
   const { entries, faults } = readDraft(draft);
   const changes = changesBetween(maps[name], entries);

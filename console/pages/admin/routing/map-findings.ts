@@ -1,8 +1,9 @@
 // What is wrong, or without effect, in the maps of routing, as far as the maps and the pool show it. An account may have maps and a
 // Level of its own, so what depends on those is never called wrong.
 
+import { applyingPattern } from "../../../api/pattern.ts";
 import type { MapEntry, MapName, Maps } from "./map-text.ts";
-import { hiddenBy, pick } from "./patterns.ts";
+import { hiddenBy } from "./patterns.ts";
 
 /** What is known of the keys of a Level. */
 export interface KeysOfLevel {
@@ -86,7 +87,7 @@ class Look {
 
   /** A model that requests are sent to. */
   served(model: string): readonly Finding[] {
-    const left = pick(this.#lefts.LEVEL_MAPPER, model);
+    const left = applyingPattern(this.#lefts.LEVEL_MAPPER, model);
     if (left === null) return [{ kind: "notice", code: "own_level", model }];
     const level = Number(this.maps.LEVEL_MAPPER.find((entry) => entry.left === left)!.right);
     return this.level(level).length === 0
@@ -133,7 +134,7 @@ class Look {
 
   /** What MODEL_MAPPER makes of a model; null: nothing. */
   #mapped(model: string): string | null {
-    const left = pick(this.#lefts.MODEL_MAPPER, model);
+    const left = applyingPattern(this.#lefts.MODEL_MAPPER, model);
     return left === null ? null : this.maps.MODEL_MAPPER.find((entry) => entry.left === left)!.right;
   }
 }

@@ -1,13 +1,16 @@
 // Routing: the maps that decide which model and Level a request gets, and the X-ray of one route.
 
 import { SegmentedControl, Stack } from "@mantine/core";
+import { loadLater } from "../../../components/load-later.tsx";
 import { Page } from "../../../components/page.tsx";
 import { useUrlState } from "../../../components/url-state.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { MapList } from "./map-list.tsx";
-import { XRAY_QUESTION, Xray } from "./xray.tsx";
+import { XRAY_QUESTION } from "./xray-question.ts";
+
+const Xray = loadLater(() => import("./xray.tsx"));
 
 const VIEW = { view: "maps", ...XRAY_QUESTION };
 

@@ -8,7 +8,7 @@ import { useWords } from "../../../i18n/language.ts";
 import { POOL } from "../../../i18n/pool.ts";
 import { ROUTE } from "../../../i18n/route.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
-import { KeyState } from "../pool/key-state.tsx";
+import { ProviderKeyState } from "../pool/key-state.tsx";
 import { useKeyNames } from "../pool/pool-keys.ts";
 import { type Candidate, type Place, placesOf, takesRequests } from "./xray-groups.ts";
 
@@ -50,7 +50,7 @@ function OnePlace({ place, nth }: { readonly place: Place; readonly nth: number 
           // biome-ignore lint/suspicious/noArrayIndexKey: candidates are in their order
           <li key={at} data-takes={takesRequests(candidate)}>
             <CandidateName candidate={candidate} />
-            <KeyState state={candidate.state} until={candidate.until} reason={candidate.reason} />
+            <ProviderKeyState state={candidate.state} until={candidate.until} reason={candidate.reason} />
           </li>
         ))}
       </ul>

@@ -15,25 +15,16 @@ import { ROUTE } from "../../../i18n/route.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
 import { isOwnAccount } from "../own-account.ts";
 import { XrayCandidates } from "./xray-candidates.tsx";
+import { XRAY_QUESTION, type XrayProps, type XrayQuestion } from "./xray-question.ts";
 import { XraySteps } from "./xray-steps.tsx";
-
-/** What is asked, as the address has it. */
-export const XRAY_QUESTION = { user: "", model: "", path: "", ip: "", api_key: "" };
-
-type Question = typeof XRAY_QUESTION;
 
 /** Sleeps end and switch-overs begin while somebody looks. */
 const LOOK_MS = 4_000;
 
 const DEFAULT_PATH = "/v1/chat/completions";
 
-interface XrayProps {
-  readonly question: Question;
-  readonly change: (changes: Partial<Question>) => void;
-}
-
 /** The question and its answer. */
-export function Xray({ question, change }: XrayProps) {
+export default function Xray({ question, change }: XrayProps) {
   const words = useWords(ROUTING);
   const status = useStatus();
   const { user, model } = question;
@@ -83,7 +74,7 @@ export function Xray({ question, change }: XrayProps) {
 }
 
 /** Asks about the account itself, or about one below it: they have endpoints of their own. */
-function useExplained({ user, ...query }: Question, status: Status) {
+function useExplained({ user, ...query }: XrayQuestion, status: Status) {
   const isOwn = isOwnAccount(status, user);
   const { model, path, ip, api_key } = query;
   const about = { model, path, ip, api_key, ...(isOwn ? {} : { user }) };

@@ -16,7 +16,7 @@ import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { useKeyNames } from "../pool/pool-keys.ts";
 import { TimeLine } from "./time-line.tsx";
 import type { PoolEvent } from "./time-spans.ts";
-import type { ChangeTraffic, TrafficView } from "./traffic.tsx";
+import type { TrafficProps } from "./traffic-view.ts";
 
 const DAY_MS = 86_400_000;
 const CHOICES = ["1", "7", "30"] as const;
@@ -26,7 +26,7 @@ const [LINE_MAX, ROWS] = [1_000, 20];
 const LOOK_MS = 10_000;
 
 /** The section. */
-export function Events({ view, change }: { readonly view: TrafficView; readonly change: ChangeTraffic }) {
+export function Events({ view, change }: TrafficProps) {
   const words = useWords(TRAFFIC);
   // It moves once a minute, so that the question stays the same meanwhile.
   const untilMs = Math.ceil((useNow() + 1) / MINUTE_MS) * MINUTE_MS;
@@ -63,11 +63,7 @@ export function Events({ view, change }: { readonly view: TrafficView; readonly 
 }
 
 /** All events that the service keeps, the newest first. */
-function EventList(props: {
-  readonly view: TrafficView;
-  readonly change: ChangeTraffic;
-  readonly nameOf: (key: number) => string;
-}) {
+function EventList(props: TrafficProps & { readonly nameOf: (key: number) => string }) {
   const { view, change, nameOf } = props;
   const words = useWords(TRAFFIC);
   const pool = useWords(POOL);

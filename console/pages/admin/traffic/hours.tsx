@@ -14,12 +14,12 @@ import { useWords } from "../../../i18n/language.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { seriesOfHours } from "./hour-series.ts";
-import type { ChangeTraffic, TrafficView } from "./traffic.tsx";
+import type { TrafficProps } from "./traffic-view.ts";
 
 const CHOICES = ["6", "24", "48"] as const;
 
 /** The section with its choice of hours. */
-export function Hours({ view, change }: { readonly view: TrafficView; readonly change: ChangeTraffic }) {
+export function Hours({ view, change }: TrafficProps) {
   const words = useWords(TRAFFIC);
   const bill = useGet("/x-bill", { hours: view.hours, group: "model" });
   return (

@@ -1,9 +1,6 @@
 // What provider keys did in the last hour, added up by minute and Level, and which of them fail most.
 
-import type { Answers } from "../../../api/answers.ts";
-
-/** A provider key as lists show it. */
-export type KeyRow = Answers["/x-keys"]["keys"][number];
+import type { KeyRow } from "../pool/levels.ts";
 
 /** Minutes that the service keeps. */
 export const MINUTES = 60;

@@ -14,16 +14,16 @@ import { useWords } from "../../../i18n/language.ts";
 import { POOL } from "../../../i18n/pool.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { TRAFFIC } from "../../../i18n/traffic.ts";
-import { KeyState } from "../pool/key-state.tsx";
-import { isUsable } from "../pool/levels.ts";
-import { hourOf, type KeyRow, MINUTES, ratesOf, totalsOf, triedKeys } from "./key-rates.ts";
+import { ProviderKeyState } from "../pool/key-state.tsx";
+import { isUsable, type KeyRow } from "../pool/levels.ts";
+import { hourOf, MINUTES, ratesOf, totalsOf, triedKeys } from "./key-rates.ts";
 
 const MINUTE_MS = 60_000;
 /** Keys that are shown at first. */
 const SHOWN = 20;
 
 /** Attempts, failures, requests in flight and usable keys. */
-export function Headlines({ keys }: { readonly keys: readonly KeyRow[] }) {
+export function HourFigures({ keys }: { readonly keys: readonly KeyRow[] }) {
   const words = useWords(TRAFFIC);
   const { noData } = useWords(SHELL);
   const { attempts, failures, inFlight } = hourOf(keys);
@@ -133,7 +133,7 @@ export function FailingKeys({ keys }: { readonly keys: readonly KeyRow[] }) {
     {
       key: "state",
       title: words.state,
-      cell: ({ State, Until, Reason }) => <KeyState state={State} until={Until} reason={Reason} />,
+      cell: ({ State, Until, Reason }) => <ProviderKeyState state={State} until={Until} reason={Reason} />,
     },
   ];
   return (

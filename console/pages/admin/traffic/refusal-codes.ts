@@ -8,7 +8,7 @@ type RequestRow = Answers["/x-requests"]["requests"][number];
 export interface RefusalsOfCode {
   readonly code: string;
   readonly count: number;
-  /** Of the newest one; null: the client got no answer. */
+  /** That of the newest one; null: the client got no answer. */
   readonly status: number | null;
   readonly lastAt: string;
   readonly lastId: string;

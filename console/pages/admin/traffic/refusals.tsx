@@ -16,13 +16,13 @@ import { useWords } from "../../../i18n/language.ts";
 import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { isOwnAccount } from "../own-account.ts";
 import { type RefusalsOfCode, refusalsOf } from "./refusal-codes.ts";
-import type { ChangeTraffic, TrafficView } from "./traffic.tsx";
+import type { TrafficProps } from "./traffic-view.ts";
 
 /** All that the service keeps of an account. */
 const ROWS = 200;
 
 /** The section with its choice of an account. */
-export function Refusals({ view, change }: { readonly view: TrafficView; readonly change: ChangeTraffic }) {
+export function Refusals({ view, change }: TrafficProps) {
   const words = useWords(TRAFFIC);
   const { user } = view;
   return (

@@ -13,21 +13,15 @@ import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { usePoolKeys } from "../pool/pool-keys.ts";
 import { Events } from "./events.tsx";
 import { Hours } from "./hours.tsx";
-import { FailingKeys, Headlines, Rate } from "./rate.tsx";
+import { FailingKeys, HourFigures, Rate } from "./rate.tsx";
 import { Refusals } from "./refusals.tsx";
-
-const VIEW = { user: "", hours: "24", days: "7", page: "1" };
-
-/** What the address of the page holds. */
-export type TrafficView = typeof VIEW;
-/** Changes some of it. */
-export type ChangeTraffic = (changes: Partial<TrafficView>) => void;
+import { TRAFFIC_VIEW } from "./traffic-view.ts";
 
 /** The page. */
 export default function Traffic() {
   const { page } = useWords(SHELL);
   const words = useWords(TRAFFIC);
-  const [view, change] = useUrlState(VIEW);
+  const [view, change] = useUrlState(TRAFFIC_VIEW);
   return (
     <Page title={page.traffic} about={words.about}>
       <Stack gap="sm">
@@ -48,7 +42,7 @@ function LastHour() {
     <AskedState asked={keys} rows={10}>
       {({ rows: { keys: rows } }) => (
         <>
-          <Headlines keys={rows} />
+          <HourFigures keys={rows} />
           {rows.every(({ LastHour: { attempts } }) => attempts === 0) ? (
             <Section title={words.rate}>
               <Empty text={words.noAttempts} />
