@@ -56,7 +56,7 @@ const THEME = createTheme({
     ActionIcon: { defaultProps: { size: "sm", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 300, withinPortal: true, multiline: true, maw: 360 } },
     Alert: { defaultProps: { p: "xs" } },
-    Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light" } },
+    Badge: { defaultProps: { size: "sm", radius: "xs", variant: "light", tt: "none" } },
     Paper: { defaultProps: { radius: "sm", p: "sm" } },
   },
 });
@@ -74,19 +74,24 @@ export function themeOf(close: string): MantineThemeOverride {
 
 /** Colours of the kit that would be too pale for small text (WCAG AA asks for a contrast of 4.5). */
 export const COLORS: CSSVariablesResolver = () => ({
-  variables: { "--mantine-color-error": "var(--console-negative)" },
+  variables: {},
   light: {
     "--mantine-color-dimmed": "#59616a",
     "--mantine-color-placeholder": "#6b737b",
     "--mantine-color-disabled-color": "#6b737b",
     "--mantine-color-yellow-light-color": "#7a4100",
     "--mantine-color-orange-light-color": "#8c2f00",
+    "--mantine-color-error": "var(--console-negative)",
     "--console-sidebar": "#f6f8f7",
   },
   dark: {
     "--mantine-color-dimmed": "#a3abb3",
     "--mantine-color-placeholder": "#8f979f",
     "--mantine-color-disabled-color": "#8f979f",
+    "--mantine-color-error": "var(--console-negative)",
     "--console-sidebar": "#1f2322",
+    // White text on the kit's red of this scheme has a contrast of 3.8.
+    "--mantine-color-red-filled": "#c92a2a",
+    "--mantine-color-red-filled-hover": "#b02525",
   },
 });

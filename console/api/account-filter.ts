@@ -9,7 +9,7 @@ export type AccountFilter = Readonly<Partial<Record<"id" | "name" | "email" | "l
  * `F1.5` are filters by Level, Gear, Role, Tier and Factor, `.1.2.` is the beginning of a DNA, anything else a part of a name.
  * No filter for an empty text.
  */
-export function filterOf(text: string): AccountFilter {
+export function accountFilterOf(text: string): AccountFilter {
   const wanted = text.trim();
   if (wanted === "") return {};
   if (wanted.includes("@")) return { email: wanted };

@@ -9,7 +9,7 @@ export const LEDGER_FILTERS = { type: "", model: "", api_key: "", tag: "", from:
 export type LedgerFilter = Readonly<Record<keyof typeof LEDGER_FILTERS, string>>;
 
 /** Returns the filters alone of a view that has other parameters too. */
-export const filterOf = (view: LedgerFilter): LedgerFilter => ({
+export const ledgerFilterOf = (view: LedgerFilter): LedgerFilter => ({
   type: view.type,
   model: view.model,
   api_key: view.api_key,

@@ -50,7 +50,7 @@ export function kindOf(id: string, price: ModelPrice = null): ModelKind {
 }
 
 /** Names of small models, which answer soon and cost little. */
-const SMALL = /(?<![a-z])(mini|haiku|flash|lite|nano)(?![a-z])/i;
+const SMALL = /(^|[^a-z])(mini|haiku|flash|lite|nano)([^a-z]|$)/i;
 
 /** Returns the model to begin with: one to chat with, a small one where there is one; null where there is none at all. */
 export function firstModel(models: readonly Model[]): Model | null {

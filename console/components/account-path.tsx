@@ -3,23 +3,23 @@
 import { Anchor, Breadcrumbs, Text } from "@mantine/core";
 import { Link } from "wouter";
 import { idsBetween, useAccounts } from "../api/accounts.ts";
-import { useStatus } from "../frame/status.ts";
+import type { Status } from "../api/role.ts";
 import { ACCOUNTS } from "../i18n/accounts.ts";
 import { useWords } from "../i18n/language.ts";
 
-/** Of a longer path the first and the last ones are shown. */
+/** A longer path shows its first and its last accounts. */
 const SHOWN_MAX = 6;
 
 /**
  * The path to an account below the signed-in one, which stands at its end as text. `hrefOf` is where an account of the path leads;
- * null is the signed-in one.
+ * null is the signed-in one, `me`.
  */
 export function AccountPath(props: {
+  readonly me: Status;
   readonly account: { readonly DNA: string; readonly Name: string } | null;
   readonly hrefOf: (id: number | null) => string;
 }) {
-  const { account, hrefOf } = props;
-  const me = useStatus();
+  const { me, account, hrefOf } = props;
   const words = useWords(ACCOUNTS);
   const ids = account === null ? [] : idsBetween(me, account.DNA);
   const shown = ids.length <= SHOWN_MAX ? ids : [...ids.slice(0, 1), ...ids.slice(1 - SHOWN_MAX)];

@@ -30,7 +30,7 @@ export function Amount(props: {
     <Text
       span
       size={size}
-      fw={size === "lg" ? 600 : 400}
+      fw={size === "lg" ? 600 : "inherit"}
       className="figure"
       title={`${fullUsd(value)} USD`}
       data-pad={missingZeros(value)}

@@ -33,7 +33,7 @@ export function AskedState<T>(props: {
     return <FailureNotice failure={asked.error.failure} onRetry={() => void asked.refetch()} />;
   }
   return (
-    <Stack gap={6} aria-busy="true" aria-label={words.loading}>
+    <Stack gap={6} role="status" aria-busy="true" aria-label={words.loading}>
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have no identity
         <Skeleton key={row} height={18} animate={false} />

@@ -50,14 +50,16 @@ function NewerVersion({ basis }: { readonly basis: Basis }) {
     <Alert color="yellow" title={words.title(newer.version)} role="alert">
       <Stack gap={6} align="flex-start">
         <Text size="sm">{words.advice}</Text>
-        {Object.keys(newer.settings).map((name) => (
-          <Differences
-            key={name}
-            name={name}
-            differences={differencesOf(former.settings[name], newer.settings[name])}
-            more={moreChanges}
-          />
-        ))}
+        <div className="difference-lists">
+          {Object.keys(newer.settings).map((name) => (
+            <Differences
+              key={name}
+              name={name}
+              differences={differencesOf(former.settings[name], newer.settings[name])}
+              more={moreChanges}
+            />
+          ))}
+        </div>
         <Group gap="sm">
           <Button variant="default" onClick={takeNewer}>
             {words.take(newer.version)}

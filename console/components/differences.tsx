@@ -6,7 +6,7 @@ import type { Difference } from "../api/difference.ts";
 /** Lines of a difference that are shown; the number of the others is said. */
 const LINES_MAX = 50;
 
-/** The entries that differ. `name`: the setting that they belong to; `more` says how many are not shown. */
+/** The entries that differ; nothing where none does. `name`: the setting that they belong to; `more` says how many are not shown. */
 export function Differences(props: {
   readonly name: string;
   readonly differences: readonly Difference[];
@@ -14,6 +14,7 @@ export function Differences(props: {
 }) {
   const { name, differences, more } = props;
   const rest = differences.length - LINES_MAX;
+  if (differences.length === 0) return null;
   return (
     <Stack gap={0} component="ul" className="differences">
       {differences.slice(0, LINES_MAX).map(({ path, before, after }) => (

@@ -1,7 +1,7 @@
 // The filters of lists of ledger lines. What is chosen is in the address.
 
 import { useAccountGet } from "../api/account-view.ts";
-import { filterOf, isFiltered, LEDGER_FILTERS, type LedgerFilter } from "../api/ledger-filter.ts";
+import { isFiltered, LEDGER_FILTERS, type LedgerFilter, ledgerFilterOf } from "../api/ledger-filter.ts";
 import { useWords } from "../i18n/language.ts";
 import { LINES } from "../i18n/lines.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "./filter-bar.tsx";
@@ -27,7 +27,7 @@ export function LedgerFilters(props: {
     ...{ label, value: filter[name] },
     onChange: (value: string) => change({ [name]: value }),
   });
-  const set = hasTypes ? filterOf(filter) : { ...filterOf(filter), type: "" };
+  const set = hasTypes ? ledgerFilterOf(filter) : { ...ledgerFilterOf(filter), type: "" };
   return (
     <FilterBar onClear={isFiltered(set) ? () => change(LEDGER_FILTERS) : null}>
       {hasTypes && (
@@ -42,14 +42,14 @@ export function LedgerFilters(props: {
       )}
       <DayFilter {...field("from", words.from)} />
       <DayFilter {...field("to", words.to)} />
-      <TextFilter {...field("model", words.model)} />
+      <TextFilter {...field("model", words.model)} width={130} />
       {listsKeys ? (
         <KeyFilter {...field("api_key", words.key)} />
       ) : (
         <TextFilter {...field("api_key", words.key)} width={90} placeholder="0" />
       )}
-      <TextFilter {...field("tag", words.tag)} placeholder={words.tagHint} />
-      <TextFilter {...field("request", words.request)} width={190} />
+      <TextFilter {...field("tag", words.tag)} placeholder={words.tagHint} width={115} />
+      <TextFilter {...field("request", words.request)} width={150} />
     </FilterBar>
   );
 }

@@ -46,9 +46,9 @@ export function LimitBar(props: {
   const color = share >= 1 ? "red" : share >= 0.9 ? "yellow" : "arbor";
   return (
     <Stack gap={2}>
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-end">
         <Text size="sm">{label}</Text>
-        <Text size="sm" component="div" className="figure">
+        <Text size="sm" component="div" ta="right" className="figure">
           {used}
         </Text>
       </Group>

@@ -10,6 +10,7 @@ import { type Failure, failureOf } from "../api/failure.ts";
 import { type Undo, withdrawUndo } from "../api/undo.ts";
 import { useWrite } from "../api/writes.ts";
 import { useWords } from "../i18n/language.ts";
+import { SHELL } from "../i18n/shell.ts";
 import { UNDO } from "../i18n/undo.ts";
 import { FailureNotice } from "./failure-notice.tsx";
 
@@ -22,6 +23,7 @@ const noticeOf = ({ made }: Undo): string => `undo-${made}`;
 
 /** Shows the offer, and whatever else is notified. */
 export default function UndoNotice({ undo }: { readonly undo: Undo | null }) {
+  const { close } = useWords(SHELL);
   useEffect(() => {
     if (undo === null) return;
     // Only the newest change can be undone.
@@ -30,9 +32,10 @@ export default function UndoNotice({ undo }: { readonly undo: Undo | null }) {
       id: noticeOf(undo),
       message: <Offer undo={undo} />,
       autoClose: false,
+      closeButtonProps: { "aria-label": close },
       onClose: () => withdrawUndo(undo),
     });
-  }, [undo]);
+  }, [undo, close]);
   return <Notifications position="bottom-right" limit={2} transitionDuration={0} />;
 }
 

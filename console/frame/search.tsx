@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, type SpotlightActionData, spotlight } from "@mantine/spotlight";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { filterOf } from "../api/account-filter.ts";
+import { accountFilterOf } from "../api/account-filter.ts";
 import { useGet } from "../api/queries.ts";
 import { isAllowed } from "../api/role.ts";
 import { useWords } from "../i18n/language.ts";
@@ -62,7 +62,7 @@ function useFoundAccounts(text: string) {
   const enabled = settled.length > 0 && isAllowed(status, "manage");
   const asked = useGet(
     "/x-dna",
-    { ...filterOf(settled), page: 1, size: ACCOUNTS_MAX },
+    { ...accountFilterOf(settled), page: 1, size: ACCOUNTS_MAX },
     { enabled, everyMs: 0 },
   );
   return enabled && Array.isArray(asked.data) ? asked.data : [];

@@ -7,6 +7,7 @@ export const MODELS = dictionary({
   en: {
     about: "The models that this account may call, at its own prices in US dollars per million tokens.",
     search: "Search",
+    kind: "Kind",
     kinds: {
       chat: "Chat",
       embeddings: "Embeddings",
@@ -53,6 +54,10 @@ export const MODELS = dictionary({
     route: "Where would it go?",
     empty: "No model matches. Change the search, or ask the account above which models it allows.",
     none: "This account may not call any model yet. Ask the account above: it allows models, the Owner adds provider keys.",
+    noneServed:
+      "No Level serves a model yet. Add a provider key, and let LEVEL_MAPPER on the page Routing send models to its Level.",
+    addProviderKey: "Add a provider key",
+    openRouting: "Open Routing",
     more: (count: string) => `${count} more match. Search to see them.`,
     file: (name: string) => `Code for ${name}`,
     open: (name: string) => `Open ${name}`,
@@ -60,6 +65,7 @@ export const MODELS = dictionary({
   zh: {
     about: "此账户可以调用的模型，价格为此账户的实际价格（美元/百万 token）。",
     search: "搜索",
+    kind: "种类",
     kinds: {
       chat: "对话",
       embeddings: "向量",
@@ -106,6 +112,9 @@ export const MODELS = dictionary({
     route: "请求会到哪里？",
     empty: "没有符合的模型。请修改搜索内容，或询问上级账户允许哪些模型。",
     none: "此账户还不能调用任何模型。请联系上级账户允许模型，并由 Owner 添加上游密钥。",
+    noneServed: "还没有 Level 提供模型。请添加上游密钥，并在“路由”页面用 LEVEL_MAPPER 把模型指向其 Level。",
+    addProviderKey: "添加上游密钥",
+    openRouting: "打开路由",
     more: (count: string) => `还有 ${count} 个符合，请搜索查看。`,
     file: (name: string) => `${name} 的代码`,
     open: (name: string) => `打开 ${name}`,

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
-import type { Account, Json } from "../e2e/harness.ts";
+import { type Account, asking, type Json } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
@@ -108,6 +108,25 @@ inBrowser("the settings of an account in the console", () => {
     for (const one of [account, child]) {
       expect((await world.call(one.key, "GET", "/dashboard/status")).status).toBe(401);
     }
+    visitor.expectClean();
+  });
+
+  test("a limit that is reached stands on Home with the time of its reset, and on the page for those above", async () => {
+    const { reseller } = world.tree;
+    const limited = await add(reseller, "Limit Reached");
+    const request = { ...asking("Hi [[prompt=900 output=40]]"), model: "gpt-4o-mini" };
+    expect((await world.call(limited.key, "POST", "/v1/chat/completions", request)).status).toBe(200);
+    const body = { DailyLimit: 0.000000001 };
+    await world.call(reseller.key, "PUT", `/x-users/${limited.id}`, body);
+    const own = await openVisitor(world, "leaf", { key: limited.key });
+    await own.goto("/console", "Home");
+    const banner = own.page.locator('[data-code="daily_limit_reached"]');
+    await banner.getByText("DailyLimit, the limit of the day, is reached").waitFor();
+    await banner.getByText("until 2027-03-19 00:00:00 UTC. Ask the account above to raise it.").waitFor();
+    own.expectClean();
+    await own.close();
+    await visitor.goto(`/console/accounts/${limited.id}`, "Limit Reached");
+    await visitor.page.getByText("Raise DailyLimit in Settings").waitFor();
     visitor.expectClean();
   });
 

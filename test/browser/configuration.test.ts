@@ -49,7 +49,7 @@ inBrowser("the pages of the configuration", () => {
       RESOURCES: { before: {}, after: { "/v1/chat/*": {}, "/v1/embeddings": {} } },
     });
 
-    await button("Put the default of USER_API_BALANCE into its field").click();
+    await button("Reset USER_API_BALANCE").click();
     await button("Save").click();
     await saved(3);
     expect(Object.keys(await changes())).toEqual(["USER_API_BALANCE"]);

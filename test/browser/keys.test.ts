@@ -47,7 +47,7 @@ inBrowser("the page of API keys", () => {
     await visitor.page.getByText("There is no named key yet").waitFor();
     await button("New key").click();
     await field("Name").fill("build server");
-    await field("DailyLimit, USD a day").fill("2.5");
+    await field("DailyLimit").fill("2.5");
     await field("RPM").fill("1,5");
     expect(await inDialog("New key").isDisabled()).toBe(true);
     await field("RPM").fill("15");
@@ -66,7 +66,7 @@ inBrowser("the page of API keys", () => {
     const open = () => button("Open build server").click();
     await open();
     await field("AllowModels").fill("gpt-4o-mini");
-    await field("HardLimit, USD a month").fill("10");
+    await field("HardLimit").fill("10");
     await button("Save").click();
     await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await keyNamed("build server")).toMatchObject({ allow_models: ["gpt-4o-mini"], hard_limit: 10 });
@@ -115,5 +115,28 @@ inBrowser("the page of API keys", () => {
     await visitor.page.reload();
     await button("Open main").waitFor();
     expect(await visitor.page.getByText("signed in", { exact: true }).count()).toBe(1);
+  });
+
+  test("an account above makes a key for it, in the tab of its page", async () => {
+    const above = await openVisitor(world, "reseller");
+    await above.goto(`/console/accounts/${account.id}/keys`, account.name);
+    await above.page.getByRole("button", { name: "New key", exact: true }).click();
+    const sheet = above.page.getByRole("dialog");
+    await sheet.getByLabel("Name", { exact: true }).fill("from above");
+    await sheet.getByLabel(/^read:/).check();
+    await sheet.getByRole("button", { name: "New key" }).click();
+    const secret = await above.page.locator(".secret").textContent();
+    expect(await statusWith(secret!)).toBe(200);
+    expect(await keyNamed("from above")).toMatchObject({
+      scopes: ["invoke", "read"],
+      created_by: world.tree.reseller.id,
+    });
+    await above.page.getByRole("button", { name: "Done" }).click();
+    // The main key of another account is not changed from here.
+    await above.page.getByRole("button", { name: "Open main", exact: true }).click();
+    await sheet.getByText("The main key is rotated by signing in with it").waitFor();
+    expect(await sheet.getByRole("button", { name: /Rotate|Delete/ }).count()).toBe(0);
+    above.expectClean();
+    await above.close();
   });
 });

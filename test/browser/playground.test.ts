@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Json, until } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
 import { takesScreenshots } from "./screenshots.ts";
-import { failNext } from "./states.ts";
+import { dropNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -18,7 +18,7 @@ inBrowser("the playground", () => {
     world = await sharedWorld();
     visitor = await openVisitor(world, "leaf");
   }, START_MS);
-  afterEach(() => visitor.expectClean(/503/));
+  afterEach(() => visitor.expectClean(/DISCONNECTED/));
   afterAll(() => visitor?.close());
 
   const field = (name: string) => visitor.page.getByLabel(name, { exact: true });
@@ -96,14 +96,22 @@ inBrowser("the playground", () => {
     await other.close();
   });
 
-  test("a request that failed is sent again under its own id, and charged once", async () => {
+  test("a request whose connection is lost is repeated under its own id, and charged once", async () => {
     await open("gpt-4o-mini");
-    const met = await failNext(visitor.page, { method: "POST", path: "/v1/chat/completions" });
+    const met = await dropNext(visitor.page, { method: "POST", path: "/v1/chat/completions" });
     await send("Say hello [[output=4]]");
-    const failed = visitor.page.getByRole("alert").filter({ hasText: "service_unavailable" });
-    await failed.getByRole("button", { name: "Try again" }).click();
+    await visitor.page.getByRole("button", { name: "Repeat safely" }).click();
     await truth().waitFor();
-    expect(met.calls[0]!.idempotencyKey).not.toBeNull();
-    expect(await chargeOf(0)).toMatchObject({ completion_tokens: 4 });
+    const line = await chargeOf(0);
+    expect(line).toMatchObject({ completion_tokens: 4, request_id: met.calls[0]!.idempotencyKey });
+    expect(await visitor.page.getByRole("article").count()).toBe(1);
+  });
+
+  test("an answer that breaks off says why, and what of it was charged", async () => {
+    await open("gpt-4o-mini");
+    await send("Tell me [[output=60 fault=cut after=9]]");
+    await visitor.page.getByRole("alert").filter({ hasText: "upstream_failed" }).waitFor();
+    await truth().waitFor();
+    expect(await chargeOf(0)).toMatchObject({ basis: "partial" });
   });
 });

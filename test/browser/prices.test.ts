@@ -71,6 +71,7 @@ inBrowser("the page of prices", () => {
     const effect = visitor.page.getByRole("region", { name: "The last 30 days with these prices" }).first();
     await effect.getByText(String(preview.total.cost_preview), { exact: true }).first().waitFor();
     expect(await pricing()).toEqual(PRICING);
+    await visitor.expectAccessible();
 
     await button("Save prices").click();
     await saved(/Saved as version 2/);
@@ -85,6 +86,7 @@ inBrowser("the page of prices", () => {
     await field("Output").fill("10.00");
     await field("Cached input").fill("1,2");
     await dialog().getByText("Enter a price such as 2.5.").waitFor();
+    await visitor.expectAccessible();
     await field("Cached input").fill("");
     await button("See the effect").click();
     await button("Save prices").click();

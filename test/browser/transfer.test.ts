@@ -30,23 +30,22 @@ inBrowser("transfers of credit in the console", () => {
     (await world.call(key, "GET", "/dashboard/ledger?size=200")).body.lines;
   /** The newest line of each side. */
   const newest = async () => [(await linesOf(account.key))[0], (await linesOf(world.tree.reseller.key))[0]];
-  /** The cells of both accounts in the dialog: before, change, after, line. */
-  const planOf = async (name: string): Promise<string[]> =>
-    dialog()
-      .getByRole("row")
-      .filter({ has: visitor.page.getByText(name, { exact: true }) })
-      .getByRole("cell")
-      .allInnerTexts();
+  /** What the dialog says of an account: before, change, after, and its line. */
+  const planOf = async (name: string): Promise<string[]> => {
+    const side = dialog().getByRole("region", { name });
+    const amounts = await side.locator(".figure").allTextContents();
+    return [...amounts, (await side.getByText("Line of its ledger").textContent()) ?? ""];
+  };
 
   test("both sides stand there before and after, and a double click gives once", async () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "Give or take credit" }).click();
     await dialog().getByLabel("Amount").fill("12.345678901");
     await dialog().getByLabel("Days").fill("10");
-    const [, before, change, after, line] = await planOf("Credit Moves");
+    const [before, change, after, line] = await planOf("Credit Moves");
     expect([before, change, after]).toEqual(["10.00", "+12.345678901", "22.345678901"]);
-    expect(line).toBe("transfer_in expires 2027-03-28");
-    const [, , taken, left] = await planOf("Lumen Reseller");
+    expect(line).toBe("Line of its ledger: transfer_in, expires 2027-03-28");
+    const [, taken, left] = await planOf("Lumen Reseller");
     expect(taken).toBe("-12.345678901");
     await dialog().getByRole("button", { name: "Give credit" }).dblclick();
     await dialog().getByText("The credit is given.").waitFor();

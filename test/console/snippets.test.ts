@@ -1,7 +1,7 @@
 // Code to copy: each piece names this host and the model, never the key, and is what its language can read.
 
 import { describe, expect, test } from "bun:test";
-import { kindOf, MODEL_KINDS } from "../../console/api/model-kind.ts";
+import { firstModel, kindOf, MODEL_KINDS } from "../../console/api/model-kind.ts";
 import { hasCode, keyHint, languagesFor, STYLES, snippetOf } from "../../console/api/snippets.ts";
 
 const KEY = "sk-0123456789abcdefghijABCDEFGHIJ0123456789";
@@ -36,4 +36,15 @@ test("what a model is for", () => {
   expect(kindOf("gpt-image-1", { InputText: 5 })).toBe("images");
   expect(kindOf("whisper-1", { Input: 6 })).toBe("transcription");
   expect(kindOf("fast")).toBe("chat");
+});
+
+test("a small chat model is the one to begin with", () => {
+  const model = (id: string, price: object | null = { InputText: 1 }) => ({
+    ...{ id, price, provider: "", context_window: 0, max_output_tokens: 0 },
+  });
+  const models = ["MiniMax-M2", "gpt-4o-mini-tts", "gpt-4o", "gpt-4o-mini"].map((id) => model(id));
+  expect(firstModel(models)?.id).toBe("gpt-4o-mini");
+  expect(firstModel(models.slice(0, 3))?.id).toBe("MiniMax-M2");
+  expect(firstModel([model("fast", null)])?.id).toBe("fast");
+  expect(firstModel([])).toBeNull();
 });

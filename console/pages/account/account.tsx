@@ -68,9 +68,9 @@ function There({ account, tab }: { readonly account: Account; readonly tab: stri
       title={Name}
       about={
         <>
-          <AccountPath account={account} hrefOf={pageOf} />
+          <AccountPath me={me} account={account} hrefOf={pageOf} />
           <span className="about-line">
-            {Alias !== "" && <span className="cut">{Alias}</span>}
+            {Alias !== "" && Alias !== Name && <span className="cut">{Alias}</span>}
             <AccountBadges account={account} threshold={me.user_api_balance} />
           </span>
         </>
@@ -98,7 +98,7 @@ function Gone(props: { readonly id: string; readonly tab: string; readonly delet
   const { deletion } = useWords(ACCOUNT_SETTINGS);
   const { toList } = useWords(ACCOUNTS);
   const names = TABS.map(({ name }) => name).filter((name) => KEPT_TABS.has(name));
-  const open = names.find((name) => name === tab) ?? "ledger";
+  const open = names.find((name) => name === tab) ?? names[0];
   return (
     <Page
       title={deleted === null ? words.gone(id) : deletion.done(deleted.User.Name)}
@@ -109,8 +109,12 @@ function Gone(props: { readonly id: string; readonly tab: string; readonly delet
         </Button>
       }
     >
-      <TabLinks id={Number(id)} tab={open} names={names} />
-      {names.length > 0 && <OpenTab tab={open} names={names} />}
+      {open !== undefined && (
+        <>
+          <TabLinks id={Number(id)} tab={open} names={names} />
+          <OpenTab tab={open} names={names} />
+        </>
+      )}
     </Page>
   );
 }

@@ -50,7 +50,8 @@ function Confirmed({ account, below }: { readonly account: Account; readonly bel
   const words = useWords(ACCOUNT_SETTINGS).deletion;
   const writing = useWrite<AccountWrites["deleted"]>();
   const onDeleted = useDeleted();
-  const live = useAccountGet("live");
+  // Nothing is asked about an account that is being deleted.
+  const live = useAccountGet("live", {}, { enabled: !writing.isRunning });
   const [typed, setTyped] = useState("");
   const [isWhole, setWhole] = useState(false);
   const isReady = typed.trim() === account.Name && (below === 0 || isWhole);
@@ -103,7 +104,7 @@ function Refund(props: { readonly account: Account; readonly balance: Account["B
   return (
     <div>
       {rows.map(([label, amount]) => (
-        <div key={label} className="figure-line">
+        <div key={label} className="figure-line figure-cell">
           <Text size="sm">{label}</Text>
           <Amount value={amount} />
         </div>

@@ -33,7 +33,7 @@ function figuresOf(typed: Typed): Readonly<Partial<Record<Name, number>>> | null
 }
 
 /** The limits of models. */
-export function ModelLimits({ account }: { readonly account: Account }) {
+export function AccountModelLimits({ account }: { readonly account: Account }) {
   const words = useWords(ACCOUNT_SETTINGS).models;
   const [chosen, setChosen] = useState<Row | null>(null);
   const [taken, setTaken] = useState<string | null>(null);

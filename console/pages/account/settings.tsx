@@ -12,7 +12,7 @@ import { useAccountRecord } from "./account-context.ts";
 import { DeleteAccount } from "./delete-account.tsx";
 import { FieldsForm, type RecordField } from "./fields-form.tsx";
 import { LevelMap } from "./level-map.tsx";
-import { ModelLimits } from "./model-limits.tsx";
+import { AccountModelLimits } from "./model-limits.tsx";
 import { MoveHere } from "./move-here.tsx";
 import { StateForm } from "./state-form.tsx";
 import { WhatHolds } from "./what-holds.tsx";
@@ -43,7 +43,7 @@ export default function Settings() {
       />
       <WhatHolds account={account} />
       <AccessForm account={account} />
-      <ModelLimits account={account} />
+      <AccountModelLimits account={account} />
       <FieldsForm
         title={words.names}
         about={words.namesAbout(account.Name, account.Email)}

@@ -22,6 +22,8 @@ export const TABS: readonly TabEntry[] = [
   tab("overview", () => import("./overview.tsx")),
   tab("usage", () => import("../usage/usage.tsx")),
   tab("requests", () => import("../requests/requests.tsx")),
+  tab("ledger", () => import("../ledger/ledger.tsx")),
+  tab("limits", () => import("../limits/limits.tsx")),
   tab("keys", () => import("../keys/keys.tsx")),
   tab("settings", () => import("./settings.tsx")),
 ];

@@ -1,11 +1,12 @@
-// Both sides of a transfer before it is made, side by side, and how long the account's new balance lasts.
+// Both sides of a transfer before it is made, side by side: balances, the lines of both ledgers to come, and how long the account's
+// new balance lasts.
 
-import { Table, Text } from "@mantine/core";
+import { SimpleGrid, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { useAccountGet } from "../../api/account-view.ts";
 import type { Account } from "../../api/accounts.ts";
 import { countText } from "../../api/amount.ts";
 import { Amount } from "../../components/amount.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { ACCOUNT } from "../../i18n/account.ts";
 import { useWords } from "../../i18n/language.ts";
 import { forecastOf } from "../home/forecast.ts";
@@ -14,7 +15,7 @@ import type { TransferPlan, TransferSide } from "./transfer-plan.ts";
 /** Days whose pace the forecast takes. */
 const PACE_DAYS = 7;
 
-/** The plan of a transfer; `above` is the name of the account above. */
+/** The plan of a transfer, where credit comes from first; `above` is the name of the account above. */
 export function TransferTable(props: {
   readonly plan: TransferPlan;
   readonly kind: "give" | "take";
@@ -22,81 +23,59 @@ export function TransferTable(props: {
   readonly above: string;
 }) {
   const { plan, kind, account, above } = props;
-  const words = useWords(ACCOUNT).transfer;
-  const outside = kind === "give" ? words.minted : words.unmade;
-  const rows: readonly (readonly [string, TransferSide | null])[] =
-    kind === "give"
-      ? [
-          [above, plan.above],
-          [account.Name, plan.account],
-        ]
-      : [
-          [account.Name, plan.account],
-          [above, plan.above],
-        ];
+  const outside = useWords(ACCOUNT).transfer[kind === "give" ? "minted" : "unmade"];
+  const upper = <Side key="above" name={above} side={plan.above} outside={outside} />;
+  const lower = <Side key="account" name={account.Name} side={plan.account} outside={outside} />;
   return (
     <>
-      <ScrollRegion label={words.account}>
-        <Table fz="sm" verticalSpacing={4} horizontalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{words.account}</Table.Th>
-              <Table.Th className="figure-cell">{words.before}</Table.Th>
-              <Table.Th className="figure-cell">{words.change}</Table.Th>
-              <Table.Th className="figure-cell">{words.after}</Table.Th>
-              <Table.Th>{words.line}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(([name, side]) => (
-              <Table.Tr key={name}>
-                <Table.Td>
-                  <span className="cut short" title={name}>
-                    {name}
-                  </span>
-                </Table.Td>
-                {side === null ? (
-                  <Table.Td colSpan={4} c="dimmed">
-                    {outside}
-                  </Table.Td>
-                ) : (
-                  <SideCells side={side} />
-                )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollRegion>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        {kind === "give" ? [upper, lower] : [lower, upper]}
+      </SimpleGrid>
       <Lasts plan={plan} />
     </>
   );
 }
 
-function SideCells({ side }: { readonly side: TransferSide }) {
+/** One side; null: Root, where credit is made or ends, as `outside` says. */
+function Side(props: {
+  readonly name: string;
+  readonly side: TransferSide | null;
+  readonly outside: string;
+}) {
+  const { name, side, outside } = props;
   const words = useWords(ACCOUNT).transfer;
   return (
-    <>
-      <Table.Td className="figure-cell">
-        <Amount value={side.before} />
-      </Table.Td>
-      <Table.Td className="figure-cell">
-        <Amount value={side.change} isSigned />
-      </Table.Td>
-      <Table.Td className="figure-cell">
-        <Amount value={side.after} />
-      </Table.Td>
-      <Table.Td>
-        {side.line}
-        {side.expires !== null && (
-          <Text span size="xs" c="dimmed">
-            {" "}
-            {words.expires(side.expires)}
+    <section className="transfer-side" aria-label={name}>
+      <Text size="sm" fw={600} className="cut" title={name}>
+        {name}
+      </Text>
+      {side === null ? (
+        <Text size="sm" c="dimmed">
+          {outside}
+        </Text>
+      ) : (
+        <>
+          <SideLine label={words.before} value={<Amount value={side.before} />} />
+          <SideLine label={words.change} value={<Amount value={side.change} isSigned />} />
+          <SideLine label={words.after} value={<Amount value={side.after} />} />
+          <Text size="xs" c="dimmed">
+            {words.line} {side.line}
+            {side.expires !== null && `, ${words.expires(side.expires)}`}
           </Text>
-        )}
-      </Table.Td>
-    </>
+        </>
+      )}
+    </section>
   );
 }
+
+const SideLine = ({ label, value }: { readonly label: string; readonly value: ReactNode }) => (
+  <div className="figure-line figure-cell">
+    <Text size="sm" c="dimmed">
+      {label}
+    </Text>
+    {value}
+  </div>
+);
 
 /** For how many days the account's balance lasts then, at the pace of the last days. */
 function Lasts({ plan }: { readonly plan: TransferPlan }) {

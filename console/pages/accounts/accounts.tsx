@@ -5,7 +5,7 @@ import { Button, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { filterOf } from "../../api/account-filter.ts";
+import { accountFilterOf } from "../../api/account-filter.ts";
 import { type Account, type AccountPage, dnaBelow, useAccount, useAccountPages } from "../../api/accounts.ts";
 import { countText } from "../../api/amount.ts";
 import { useGetList } from "../../api/queries.ts";
@@ -46,7 +46,7 @@ export default function Accounts() {
   return (
     <Page
       title={shell.page.accounts}
-      about={<AccountPath account={parent === null ? null : (top ?? null)} hrefOf={listOf} />}
+      about={<AccountPath me={me} account={parent === null ? null : (top ?? null)} hrefOf={listOf} />}
       actions={<Actions parent={parent} />}
     >
       {isGone ? (
@@ -158,7 +158,7 @@ function Found(props: {
   const within = top === null ? {} : { dna: dnaBelow(top.DNA, top.ID) };
   const asked = useGetList(
     "/x-dna",
-    { ...within, ...filterOf(view.q), page: view.page, size: PAGE_SIZE },
+    { ...within, ...accountFilterOf(view.q), page: view.page, size: PAGE_SIZE },
     { enabled: parent === null || top !== null },
   );
   return (

@@ -1,6 +1,6 @@
 // All accounts of a bill by what they cost, in the order of the service, page by page.
 
-import { Anchor, Text } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
 import { compareExact, countText, plainUsd } from "../../api/amount.ts";
 import { linesAddress } from "../../api/ledger-filter.ts";
@@ -42,7 +42,10 @@ export function AccountRanking(props: {
       ...{ key: "model", title: words.topModel, isMinor: true },
       cell: ({ top_cost_model: model }) => <span className="cut short">{model}</span>,
     },
-    { key: "requests", title: words.requests, ...figure, cell: (row) => countText(row.total_requests) },
+    {
+      ...{ key: "requests", title: words.requests, ...figure, isMinor: true },
+      cell: (row) => countText(row.total_requests),
+    },
     { key: "in", title: words.input, ...figure, isMinor: true, cell: (row) => countText(row.total_prompt) },
     {
       ...{ key: "out", title: words.output, ...figure, isMinor: true },
@@ -106,22 +109,16 @@ const totalCell = (bill: SubtreeBill) => <Amount key="total" value={bill.total_c
 
 function NameLink({ row }: { readonly row: BilledAccount }) {
   const { id, name, alias, email } = row;
+  const others = [alias, email].filter((one) => one !== "" && one !== name);
   return (
-    <>
-      <Anchor
-        component={Link}
-        href={`/accounts/${id}`}
-        size="sm"
-        className="cut"
-        title={`${name} · ${email}`}
-      >
-        {name}
-      </Anchor>
-      {alias !== "" && (
-        <Text span size="xs" c="dimmed" className="cut short" ml={6}>
-          {alias}
-        </Text>
-      )}
-    </>
+    <Anchor
+      component={Link}
+      href={`/accounts/${id}`}
+      size="sm"
+      className="cut"
+      title={[name, ...others].join(" · ")}
+    >
+      {name}
+    </Anchor>
   );
 }

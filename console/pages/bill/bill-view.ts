@@ -17,7 +17,7 @@ export type BillView = Readonly<typeof BILL_VIEW>;
 export type ChangeBill = (changes: Partial<BillView>) => void;
 
 /** Bills of others are over whole days: hours have no statement. */
-export const BILL_PERIODS = PERIODS.filter((name) => !name.endsWith("h"));
+export const BILL_PERIODS = PERIODS.filter((name) => !/^\d+h$/.test(name));
 
 /** Whole days in UTC, and how the service is asked for them. */
 export interface BillDays {

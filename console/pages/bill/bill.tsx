@@ -49,7 +49,7 @@ export default function Bill() {
   return (
     <Page
       title={page.bill}
-      about={<AccountPath account={top} hrefOf={(one) => levelAddress(view, one)} />}
+      about={<AccountPath me={me} account={top} hrefOf={(one) => levelAddress(view, one)} />}
       actions={
         <Button variant="default" onClick={() => window.print()}>
           {words.print}
@@ -97,7 +97,7 @@ function BillBelow(props: {
   return (
     <AskedState asked={asked} rows={10}>
       {(bill) => (
-        <Stack gap="sm">
+        <Stack gap="sm" className="bill">
           <Text size="xs" c="dimmed">
             {words.about(days.from, days.to)}
           </Text>

@@ -113,11 +113,11 @@ function columnsOf(words: (typeof BILL)["en"], { bill, days, view }: Level): rea
       cell: ({ account }) => <BranchName account={account} view={view} />,
     },
     {
-      ...{ key: "own", title: words.own, ...figure },
+      ...{ key: "own", title: words.own, ...figure, isMinor: true },
       cell: ({ account, own }) => <Amount value={own} to={linesOf(account.ID, own)} />,
     },
     {
-      ...{ key: "below", title: words.below, ...figure },
+      ...{ key: "below", title: words.below, ...figure, isMinor: true },
       cell: ({ account, below }) =>
         below === null ? (
           "…"

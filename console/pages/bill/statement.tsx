@@ -143,7 +143,7 @@ function Sum({ own, below }: { readonly own: typeof NO_NANOS; readonly below: ty
   return (
     <div className="statement-sum">
       {rows.map(([label, amount], at) => (
-        <div key={label} className="figure-line">
+        <div key={label} className="figure-line figure-cell">
           <Text size="sm" fw={at === 2 ? 600 : 400}>
             {label}
           </Text>

@@ -11,6 +11,7 @@ import {
   usdText,
 } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
+import { creditEndOf } from "../../api/credits.ts";
 import { isRoot } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
@@ -18,7 +19,7 @@ import { useStatus } from "../../frame/status.ts";
 import { HOME } from "../../i18n/home.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { dayBefore, forecastOf } from "./forecast.ts";
+import { dayBefore } from "./forecast.ts";
 
 /** The answer that Home polls. */
 export type Live = Answers["/dashboard/live"];
@@ -63,7 +64,7 @@ export function Headlines({ live }: { readonly live: Live }) {
         label={words.month}
         detail={<Change now={bill.data?.total_credit_used} before={before.data?.total_credit_used} />}
       >
-        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage?days=30`} />
+        <Amount value={bill.data?.total_credit_used} size="lg" to={`${view.base}/usage`} />
       </Stat>
       <Stat
         label={words.requests}
@@ -90,18 +91,18 @@ function Balance({ live: { balance } }: { readonly live: Live }) {
   );
 }
 
-/** When the credit is used up at the pace of the last days; `spent` is undefined until that is known. */
+/** When the credit is spent at the pace of the last days, or expires; `spent` is undefined until that is known. */
 function Lasts(props: { readonly live: Live; readonly spent: Nanos | undefined; readonly now: number }) {
   const { live, spent, now } = props;
   const words = useWords(HOME);
-  const forecast = spent === undefined ? null : forecastOf(live.balance.total, spent, PACE_DAYS, now);
-  const hasPace = spent !== undefined && spent > 0n;
+  const { noData } = useWords(SHELL);
+  if (spent === undefined) return <Stat label={words.lasts}>{noData}</Stat>;
+  const end = creditEndOf(live.balance.credits, { spent, days: PACE_DAYS }, now);
+  if (end === null) return <Stat label={words.lasts}>{words.nothingLeft}</Stat>;
+  const days = countText(end.daysLeft);
   return (
-    <Stat
-      label={words.lasts}
-      detail={forecast ? words.lastsDays(countText(forecast.days)) : hasPace ? undefined : words.noPace}
-    >
-      {forecast ? forecast.date : hasPace ? words.beyond : words.noDate}
+    <Stat label={words.lasts} detail={end.expires ? words.lastsExpiry(days) : words.lastsDays(days)}>
+      {dayBefore(end.atMs, 0)}
     </Stat>
   );
 }

@@ -11,6 +11,7 @@ import { Headlines } from "./headlines.tsx";
 import { LimitGauges } from "./limit-gauges.tsx";
 import { NewsList } from "./news-list.tsx";
 import { NextSteps } from "./next-steps.tsx";
+import { SpendChart } from "./spend-chart.tsx";
 import { StateBanner } from "./state-banner.tsx";
 
 /** The first page of an account. */
@@ -25,6 +26,7 @@ export default function Home() {
             <StateBanner live={figures} />
             <NextSteps />
             <Headlines live={figures} />
+            <SpendChart />
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
               <LimitGauges live={figures} />
               <NewsList />

@@ -8,7 +8,7 @@ import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { STATE } from "../../i18n/state.ts";
 import type { Live } from "./headlines.tsx";
-import { reachedModels, stateOf } from "./state-of.ts";
+import { accountStateOf, reachedModels } from "./state-of.ts";
 
 /** What any request would be refused with now; nothing where none would be. */
 export function StateBanner({ live }: { readonly live: Live }) {
@@ -23,7 +23,7 @@ function Blocked({ blocked }: { readonly blocked: NonNullable<Live["blocked"]> }
   const words = useWords(STATE);
   const { user_api_balance: threshold } = useStatus();
   const isOwn = useAccountView().user === null;
-  const state = stateOf(code);
+  const state = accountStateOf(code);
   const known = state === null ? null : words.of[state];
   const end = until === null ? words.open : words.until(`${utcText(until)} UTC`);
   return (

@@ -18,7 +18,7 @@ const STATES: Readonly<Record<string, StateName>> = {
 };
 
 /** Returns the state of an account whose requests are refused with `code`; null for a code without words of its own. */
-export const stateOf = (code: string): StateName | null =>
+export const accountStateOf = (code: string): StateName | null =>
   Object.hasOwn(STATES, code) ? STATES[code]! : null;
 
 /** A limit of a model that is used up. */

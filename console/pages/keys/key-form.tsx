@@ -9,7 +9,7 @@ import { WriteForm } from "../../components/write-form.tsx";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { bodyOf, fieldsOf, type KeyFields, NEW_KEY, unreadable } from "./key-fields.ts";
+import { type ApiKeyFields, bodyOf, fieldsOf, NEW_KEY, unreadable } from "./api-key-fields.ts";
 import { type ApiKeyRow, type Caller, givableScopes, isItself, type Scope } from "./key-rights.ts";
 
 /** What the service answers to a new secret. */
@@ -21,8 +21,8 @@ export interface IssuedKey {
 /** A form whose `write` is made of what differs from `before`. */
 export function KeyForm<A>(props: {
   /** What the form begins with. */
-  readonly initial: KeyFields;
-  readonly before: KeyFields;
+  readonly initial: ApiKeyFields;
+  readonly before: ApiKeyFields;
   readonly caller: Caller;
   /** The keys of the page, among them perhaps the one that is signed in. */
   readonly keys: Answers["/dashboard/keys"]["keys"];
@@ -36,9 +36,9 @@ export function KeyForm<A>(props: {
   const words = useWords(KEYS);
   const body = bodyOf(fields, before);
   const wrong = new Set(unreadable(fields));
-  const set = (change: Partial<KeyFields>) => setFields({ ...fields, ...change });
+  const set = (change: Partial<ApiKeyFields>) => setFields({ ...fields, ...change });
   const itself = keys.find((row) => isItself(caller, row));
-  const input = (name: Exclude<keyof KeyFields, "scopes">, label: string, description: string) => (
+  const input = (name: Exclude<keyof ApiKeyFields, "scopes">, label: string, description: string) => (
     <TextInput
       label={label}
       description={description}
@@ -57,9 +57,9 @@ export function KeyForm<A>(props: {
         </Text>
       ) : (
         <>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
-            {input("hardLimit", words.hardLimit, words.limitHint)}
-            {input("dailyLimit", words.dailyLimit, words.limitHint)}
+          <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs">
+            {input("hardLimit", words.hardLimit, words.hardLimitHint)}
+            {input("dailyLimit", words.dailyLimit, words.dailyLimitHint)}
             {input("rpm", words.rpm, words.limitHint)}
             {input("tpm", words.tpm, words.limitHint)}
           </SimpleGrid>
@@ -97,6 +97,7 @@ function Scopes(props: {
   const shown = offered.filter((scope) => scope !== "admin" || chosen.includes("manage"));
   return (
     <Checkbox.Group
+      size="xs"
       label={words.scopes}
       value={[...chosen]}
       onChange={(values) =>
@@ -118,7 +119,7 @@ function Scopes(props: {
 
 /** The form of a new key; `onDone` gets its secret. */
 export function NewKeyForm(props: {
-  readonly initial: KeyFields;
+  readonly initial: ApiKeyFields;
   readonly caller: Caller;
   readonly keys: Answers["/dashboard/keys"]["keys"];
   readonly user: string | null;

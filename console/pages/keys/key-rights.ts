@@ -50,7 +50,10 @@ export const givableScopes = ({ scopes, isOwn }: Caller): readonly Scope[] =>
   scopes.filter((scope) => scope !== "admin" || (isOwn && scopes.includes("manage")));
 
 /** How a key stands now. */
-export function stateOf({ status, expires_at }: ApiKeyRow, nowMs: number): "active" | "disabled" | "expired" {
+export function apiKeyStateOf(
+  { status, expires_at }: ApiKeyRow,
+  nowMs: number,
+): "active" | "disabled" | "expired" {
   if (!status) return "disabled";
   return expires_at !== null && Date.parse(expires_at) <= nowMs ? "expired" : "active";
 }

@@ -9,11 +9,11 @@ import { Time } from "../../components/time.tsx";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
+import { fieldsOf } from "./api-key-fields.ts";
 import { DeleteKey, RotateKey, SwitchKey } from "./key-acts.tsx";
-import { fieldsOf } from "./key-fields.ts";
 import { ChangeKeyForm, type IssuedKey } from "./key-form.tsx";
 import { type ApiKeyRow, type Caller, isItself, MAIN_KEY_ID, mayTouch } from "./key-rights.ts";
-import { capTexts, KeyState } from "./key-table.tsx";
+import { ApiKeyState, capTexts } from "./key-table.tsx";
 
 type Act = "rotate" | "switch" | "delete";
 
@@ -80,7 +80,7 @@ function KeyFacts({ row }: { readonly row: ApiKeyRow }) {
   const words = useWords(KEYS);
   const facts: readonly (readonly [string, ReactNode])[] = [
     [words.key, row.public_key],
-    [words.status, <KeyState key="status" row={row} />],
+    [words.status, <ApiKeyState key="status" row={row} />],
     [words.scopes, row.scopes.join(" ")],
     [words.caps, capTexts(row, words).join(" · ")],
     [words.allowModels, row.allow_models.join(" ")],

@@ -9,7 +9,7 @@ import { Time, utcText } from "../../components/time.tsx";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { type ApiKeyRow, type Caller, isItself, stateOf } from "./key-rights.ts";
+import { type ApiKeyRow, apiKeyStateOf, type Caller, isItself } from "./key-rights.ts";
 
 type KeyWords = (typeof KEYS)["en"];
 
@@ -27,9 +27,9 @@ export function capTexts(row: ApiKeyRow, words: KeyWords): readonly string[] {
 }
 
 /** How a key stands, until when, and until when its former secret is valid. */
-export function KeyState({ row }: { readonly row: ApiKeyRow }) {
+export function ApiKeyState({ row }: { readonly row: ApiKeyRow }) {
   const words = useWords(KEYS);
-  const state = stateOf(row, Date.now());
+  const state = apiKeyStateOf(row, Date.now());
   const overlap = row.overlap_until;
   return (
     <Group gap={4} wrap="nowrap">
@@ -97,7 +97,7 @@ export function KeyTable(props: {
       ),
     },
     { key: "scopes", title: words.scopes, isMinor: true, cell: (row) => row.scopes.join(" ") },
-    { key: "status", title: words.status, cell: (row) => <KeyState row={row} /> },
+    { key: "status", title: words.status, cell: (row) => <ApiKeyState row={row} /> },
     {
       key: "caps",
       title: words.caps,
@@ -119,6 +119,7 @@ export function KeyTable(props: {
       key: "month",
       title: words.month,
       isFigure: true,
+      isMinor: true,
       cell: (row) => <Amount value={row.cost_month} to={lines(row, month)} />,
     },
     {

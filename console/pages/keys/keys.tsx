@@ -6,7 +6,7 @@ import { useAccountGet, useAccountView } from "../../api/account-view.ts";
 import { currentKey } from "../../api/session.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { SecretOnce } from "../../components/copy.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, Sheet } from "../../components/dialog.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -15,9 +15,9 @@ import { useStatus } from "../../frame/status.ts";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { type KeyFields, NEW_KEY } from "./key-fields.ts";
+import { type ApiKeyFields, NEW_KEY } from "./api-key-fields.ts";
 import { type IssuedKey, NewKeyForm } from "./key-form.tsx";
-import { type ApiKeyRow, callerOf, stateOf } from "./key-rights.ts";
+import { type ApiKeyRow, apiKeyStateOf, callerOf } from "./key-rights.ts";
 import { KeySheet } from "./key-sheet.tsx";
 import { KeyTable } from "./key-table.tsx";
 import { RotateMainKey } from "./main-key.tsx";
@@ -27,7 +27,7 @@ const DEFAULTS = { page: "1" };
 /** What stands over the list. */
 type Shown =
   | { readonly what: "nothing" | "main" }
-  | { readonly what: "new"; readonly initial: KeyFields }
+  | { readonly what: "new"; readonly initial: ApiKeyFields }
   | { readonly what: "key"; readonly id: number }
   | { readonly what: "secret"; readonly title: string; readonly name: string; readonly secret: string };
 
@@ -91,9 +91,9 @@ function Over(props: {
       return null;
     case "new":
       return (
-        <Dialog onClose={close} title={words.add}>
+        <Sheet onClose={close} title={words.add}>
           <NewKeyForm initial={shown.initial} caller={caller} keys={keys} user={user} onDone={onIssued} />
-        </Dialog>
+        </Sheet>
       );
     case "key": {
       const row = keys.find(({ id }) => id === shown.id);
@@ -125,8 +125,8 @@ function Over(props: {
 /** Whether a key can manage the account in the place of the main key. */
 const isSpare = (row: ApiKeyRow): boolean =>
   row.id > 0 &&
-  stateOf(row, Date.now()) === "active" &&
+  apiKeyStateOf(row, Date.now()) === "active" &&
   row.scopes.includes("read") &&
   row.scopes.includes("manage");
 
-const spareKey = (name: string): KeyFields => ({ ...NEW_KEY, name, scopes: ["read", "manage"] });
+const spareKey = (name: string): ApiKeyFields => ({ ...NEW_KEY, name, scopes: ["read", "manage"] });

@@ -1,7 +1,7 @@
 // The rotation of the main key, by the main key itself. The endpoint takes no Idempotency-Key, and the former key is dead with the
 // answer: so a spare key is proposed first, and what to do after a lost answer is said before.
 
-import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { callApi } from "../../api/call.ts";
@@ -85,12 +85,12 @@ export function RotateMainKey(props: {
           {failure !== null && (
             <FailureNotice failure={failure} repeat={{ run: () => undefined, isSafe: false }} />
           )}
-          <Stack gap="xs" align="flex-start">
+          <Group gap="xs">
             <Button type="submit" color="red" loading={isRunning}>
               {words.rotateMain}
             </Button>
             <CopyCurl method="POST" path="/x-self" body={{ confirm }} />
-          </Stack>
+          </Group>
         </Stack>
       </form>
     </Dialog>

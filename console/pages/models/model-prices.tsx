@@ -26,31 +26,51 @@ const COUNTED_AS: Partial<Readonly<Record<PriceField, PriceField>>> = {
 export const COLUMNS_OF: Readonly<Record<ModelKind, readonly PriceField[]>> = {
   chat: ["InputText", "OutputText", "CachedText", "CacheWrite"],
   embeddings: ["InputText"],
-  images: ["InputText", "InputImage", "OutputImage", "Call"],
+  images: ["InputText", "OutputImage", "InputImage", "Call"],
   speech: ["InputText", "OutputAudio", "Input", "Output", "Call"],
   transcription: ["InputAudio", "OutputText", "Input", "Call"],
   rerank: ["Input", "Call"],
   other: ["InputText", "OutputText", "Input", "Call"],
 };
 
-/** A price, exactly as it is multiplied; dimmed where it is another bucket's. */
-export function Price({ price, field }: { readonly price: Model["price"]; readonly field: PriceField }) {
+/** Whether any of the models has a price of its own for the bucket. */
+export const isPriced = (models: readonly Model[], field: PriceField): boolean =>
+  models.some(({ price }) => priceIn(price, field) !== null);
+
+const decimalsOf = (figure: number): number => countText(figure).split(".")[1]?.length ?? 0;
+
+/** The most decimals of a column, with which its decimal points stand in line. */
+export const decimalsIn = (models: readonly Model[], field: PriceField): number =>
+  Math.max(0, ...models.map(({ price }) => decimalsOf(priceIn(price, field) ?? 0)));
+
+/** A price as it is multiplied; dimmed where it is another bucket's. `decimals`: those of its column. */
+export function Price(props: {
+  readonly price: Model["price"];
+  readonly field: PriceField;
+  readonly decimals: number;
+}) {
+  const { price, field, decimals } = props;
   const words = useWords(MODELS);
   const { noData } = useWords(SHELL);
   const own = priceIn(price, field);
-  if (own !== null) return <>{countText(own)}</>;
   const instead = COUNTED_AS[field];
-  const counted = instead === undefined ? null : priceIn(price, instead);
-  if (instead === undefined || counted === null) {
+  const figure = own ?? (instead === undefined ? null : priceIn(price, instead));
+  if (figure === null) {
     return (
       <Text span size="sm" c="dimmed" aria-label={noData}>
         –
       </Text>
     );
   }
+  const text = countText(figure);
+  const missing = Math.max(0, decimals - decimalsOf(figure));
+  // The point that a whole number lacks takes up its place too.
+  const pad = `${missing > 0 && !text.includes(".") ? "." : ""}${"0".repeat(missing)}`;
+  const borrowed =
+    own === null && instead !== undefined ? { c: "dimmed", title: words.asField(words.price[instead]) } : {};
   return (
-    <Text span size="sm" c="dimmed" title={words.asField(words.price[instead])}>
-      {countText(counted)}
+    <Text span size="sm" className="figure" data-pad={pad} {...borrowed}>
+      {text}
     </Text>
   );
 }

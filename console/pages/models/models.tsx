@@ -9,13 +9,15 @@ import { AskedState } from "../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { FilterBar } from "../../components/filter-bar.tsx";
+import { NoModels } from "../../components/my-models.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
+import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { MODELS } from "../../i18n/models.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { limitTexts, type ModelLimits } from "./model-limits.ts";
-import { COLUMNS_OF, Price } from "./model-prices.tsx";
+import { type LimitsByModel, limitTexts } from "./model-limits.ts";
+import { COLUMNS_OF, decimalsIn, isPriced, Price, type PriceField } from "./model-prices.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 
 const DEFAULTS = { q: "", kind: "", model: "" };
@@ -40,13 +42,14 @@ export default function Models() {
 const groupByKind = (models: readonly Model[]): ReadonlyMap<ModelKind, Model[]> =>
   Map.groupBy(models, ({ id, price }) => kindOf(id, price));
 
-function Found({ models, limits }: { readonly models: readonly Model[]; readonly limits: ModelLimits }) {
+function Found({ models, limits }: { readonly models: readonly Model[]; readonly limits: LimitsByModel }) {
   const words = useWords(MODELS);
+  const status = useStatus();
   const [state, change] = useUrlState(DEFAULTS);
   const byKind = useMemo(() => groupByKind(models), [models]);
   const kinds = MODEL_KINDS.filter((kind) => byKind.has(kind));
   const kind = kinds.find((one) => one === state.kind) ?? kinds[0];
-  if (kind === undefined) return <Empty text={words.none} />;
+  if (kind === undefined) return <NoModels status={status} />;
   const wanted = state.q.toLowerCase();
   const found = byKind
     .get(kind)!
@@ -59,10 +62,12 @@ function Found({ models, limits }: { readonly models: readonly Model[]; readonly
           label={words.search}
           type="search"
           value={state.q}
-          onChange={(event) => change({ q: event.currentTarget.value })}
+          onChange={(event) => change({ q: event.currentTarget.value }, true)}
           w={220}
         />
         <SegmentedControl
+          className="model-kinds"
+          aria-label={words.kind}
           data={kinds.map((value) => ({
             value,
             label: `${words.kinds[value]} ${byKind.get(value)!.length}`,
@@ -97,55 +102,64 @@ function Found({ models, limits }: { readonly models: readonly Model[]; readonly
   );
 }
 
+const priceColumn = (
+  field: PriceField,
+  title: string,
+  decimals: number,
+  isMinor: boolean,
+): Column<Model> => ({
+  ...{ key: field, title, isFigure: true, isMinor },
+  cell: ({ price }) => <Price price={price} field={field} decimals={decimals} />,
+});
+
 function ModelTable(props: {
   readonly models: readonly Model[];
   readonly kind: ModelKind;
-  readonly limits: ModelLimits;
+  readonly limits: LimitsByModel;
   readonly onOpen: (model: Model) => void;
 }) {
   const { models, kind, limits, onOpen } = props;
   const words = useWords(MODELS);
   const { page, noData } = useWords(SHELL);
-  const tokens = (count: number) => (count === 0 ? noData : countText(count));
+  const tokenColumn = (key: string, title: string, tokensOf: (model: Model) => number): Column<Model> => ({
+    ...{ key, title, isFigure: true, isMinor: true },
+    cell: (row) => (tokensOf(row) === 0 ? noData : countText(tokensOf(row))),
+  });
   const columns: readonly Column<Model>[] = [
     {
       key: "id",
       title: words.model,
       cell: (row) => (
-        <UnstyledButton fz="sm" fw={600} onClick={() => onOpen(row)} aria-label={words.open(row.id)}>
+        <UnstyledButton
+          fz="sm"
+          fw={600}
+          className="model-name"
+          title={row.id}
+          onClick={() => onOpen(row)}
+          aria-label={words.open(row.id)}
+        >
           {row.id}
         </UnstyledButton>
       ),
     },
-    ...COLUMNS_OF[kind].map(
-      (field): Column<Model> => ({
-        key: field,
-        title: words.price[field],
-        isFigure: true,
-        cell: (row) => <Price price={row.price} field={field} />,
-      }),
-    ),
-    {
-      key: "context",
-      title: words.context,
-      isFigure: true,
-      isMinor: true,
-      cell: (row) => tokens(row.context_window),
-    },
-    {
-      key: "output",
-      title: words.output,
-      isFigure: true,
-      isMinor: true,
-      cell: (row) => tokens(row.max_output_tokens),
-    },
+    ...COLUMNS_OF[kind]
+      .filter((field) => isPriced(models, field))
+      .map((field, nth) => priceColumn(field, words.price[field], decimalsIn(models, field), nth >= 2)),
+    ...(models.some(({ context_window }) => context_window > 0)
+      ? [
+          tokenColumn("context", words.context, ({ context_window }) => context_window),
+          tokenColumn("output", words.output, ({ max_output_tokens }) => max_output_tokens),
+        ]
+      : []),
     { key: "provider", title: words.provider, isMinor: true, cell: (row) => row.provider || noData },
-    {
-      key: "limits",
-      title: words.limits,
-      isMinor: true,
-      cell: (row) => limitTexts(limits, row.id).join(" · "),
-    },
+    ...(models.some(({ id }) => limitTexts(limits, id).length > 0)
+      ? [
+          {
+            ...{ key: "limits", title: words.limits, isMinor: true },
+            cell: ({ id }: Model) => limitTexts(limits, id).join(" · "),
+          },
+        ]
+      : []),
   ];
   return (
     <DataTable caption={page.models} columns={columns} rows={models} keyOf={({ id }) => id} onOpen={onOpen} />

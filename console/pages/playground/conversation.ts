@@ -98,6 +98,26 @@ export const begun = ({ id, asked, model, body, quote, before }: Sent): Exchange
   ...{ state: "waiting", thought: "", answer: "", usage: null, cost: null, failure: null, endedAt: null },
 });
 
+/** How a request that failed is sent again. */
+export interface RepeatedRequest {
+  readonly sent: Sent;
+  /** The exchange that it takes the place of; null: that one stays, for the part of its answer that came. */
+  readonly instead: string | null;
+}
+
+/**
+ * Returns the repeat of an exchange that failed. Where the outcome is unknown it goes under its own id, so that the service charges
+ * it once; what was refused or broke off is a new request, `id`.
+ */
+export function repeatOf(exchange: Exchange, id: string, before: Nanos | null): RepeatedRequest {
+  const isUnknown = exchange.failure?.kind === "unknown";
+  const stays = exchange.answer !== "" && !isUnknown;
+  return {
+    sent: { ...exchange, id: isUnknown ? exchange.id : id, before },
+    instead: stays ? null : exchange.id,
+  };
+}
+
 /** Returns the exchange after its stream has said something. */
 export function heard(exchange: Exchange, event: ChatEvent): Exchange {
   switch (event.kind) {

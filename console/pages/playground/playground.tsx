@@ -3,7 +3,6 @@
 import { Group, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { firstModel, kindOf, type Model } from "../../api/model-kind.ts";
-import { isAllowed } from "../../api/role.ts";
 import { newId } from "../../api/writes.ts";
 import { Empty } from "../../components/empty.tsx";
 import { WithMyModels } from "../../components/my-models.tsx";
@@ -14,7 +13,7 @@ import { useWords } from "../../i18n/language.ts";
 import { PLAYGROUND } from "../../i18n/playground.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { Composer } from "./composer.tsx";
-import { type ChatSettings, chatBodyOf, isAnswerMax } from "./conversation.ts";
+import { type ChatSettings, chatBodyOf, isAnswerMax, repeatOf } from "./conversation.ts";
 import { BalancePanel, QuotePanel, useBalance } from "./quote-panel.tsx";
 import { Talk } from "./talk.tsx";
 import { useChat } from "./use-chat.ts";
@@ -27,10 +26,10 @@ const FIRST_SETTINGS: ChatSettings = { instructions: "", answerMax: "1000" };
 export default function Playground() {
   const { page } = useWords(SHELL);
   const words = useWords(PLAYGROUND);
-  const canRead = isAllowed(useStatus(), "read");
+  const status = useStatus();
   return (
     <Page title={page.playground} about={words.about}>
-      <WithMyModels canRead={canRead}>
+      <WithMyModels status={status}>
         {(models) => {
           const chats = models.filter(({ id, price }) => kindOf(id, price) === "chat");
           return chats.length === 0 ? <Empty text={words.noChat} /> : <Conversation models={chats} />;
@@ -51,8 +50,8 @@ function Conversation({ models }: { readonly models: readonly Model[] }) {
   const body = isComplete ? chatBodyOf(model, settings, chat.exchanges, typed) : null;
   const { quote, failure, isCurrent } = useQuote(body);
   const latest = chat.exchanges.at(-1) ?? null;
+  const before = balance?.total ?? null;
   const send = () => {
-    const before = balance?.total ?? null;
     const known = isCurrent && quote !== undefined ? quote : null;
     chat.send({ id: newId(), asked: typed.trim(), model: model.id, body: body!, quote: known, before });
     setTyped("");
@@ -71,7 +70,8 @@ function Conversation({ models }: { readonly models: readonly Model[] }) {
           <Talk
             exchanges={chat.exchanges}
             onRepeat={(exchange) => {
-              if (!chat.isRunning) chat.send(exchange);
+              const { sent, instead } = repeatOf(exchange, newId(), before);
+              if (!chat.isRunning) chat.send(sent, instead);
             }}
           />
           <Composer

@@ -13,8 +13,8 @@ import { quoteOf } from "./use-quote.ts";
 export interface Chat {
   readonly exchanges: readonly Exchange[];
   readonly isRunning: boolean;
-  /** Sends a request; under the id of one that failed it takes its place, and the service charges it once. */
-  readonly send: (sent: Sent) => void;
+  /** Sends a request. `instead`: the exchange that it takes the place of. */
+  readonly send: (sent: Sent, instead?: string | null) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -48,10 +48,10 @@ export function useChat(): Chat {
   return {
     exchanges,
     isRunning,
-    send(sent) {
+    send(sent, instead = null) {
       running.current = new AbortController();
       setRunning(true);
-      setExchanges((all) => [...all.filter(({ id }) => id !== sent.id), begun(sent)]);
+      setExchanges((all) => [...all.filter(({ id }) => id !== instead), begun(sent)]);
       void run(sent, running.current);
     },
     stop: () => running.current?.abort(),

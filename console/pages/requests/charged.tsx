@@ -3,7 +3,7 @@
 import { useAccountGet, useAccountView } from "../../api/account-view.ts";
 import { countText, NO_NANOS, subtractNanos } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
-import { filterOf, isFiltered, linesAddress } from "../../api/ledger-filter.ts";
+import { isFiltered, ledgerFilterOf, linesAddress } from "../../api/ledger-filter.ts";
 import { isAllowed } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { AskedState } from "../../components/asked-state.tsx";
@@ -16,8 +16,8 @@ import { Time } from "../../components/time.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
-import type { ChangeView, RequestsView } from "./requests.tsx";
 import { TagList } from "./tag-list.tsx";
+import type { ChangeView, RequestsView } from "./view.ts";
 
 type Line = Answers["/dashboard/ledger"]["lines"][number];
 
@@ -32,7 +32,7 @@ export function ChargedRequests(props: {
   const { view, change, onOpen } = props;
   const words = useWords(REQUESTS);
   const { base } = useAccountView();
-  const filter = { ...filterOf(view), type: "charge" };
+  const filter = { ...ledgerFilterOf(view), type: "charge" };
   const asked = useAccountGet("ledger", { ...filter, page: view.page, size: ROWS });
   return (
     <>

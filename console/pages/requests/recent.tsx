@@ -11,7 +11,7 @@ import { Time, utcText } from "../../components/time.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
 import type { RecentRequest } from "./known-request.ts";
-import type { ChangeView, RequestsView } from "./requests.tsx";
+import type { ChangeView, RequestsView } from "./view.ts";
 
 /** All that the service keeps of an account. */
 export const RECENT_ROWS = 200;

@@ -2,7 +2,6 @@
 // is shown in a sheet at the side; filters, page, view and sheet are in the address.
 
 import { SegmentedControl, Stack } from "@mantine/core";
-import { LEDGER_FILTERS, type LedgerFilter } from "../../api/ledger-filter.ts";
 import { loadLater } from "../../components/load-later.tsx";
 import { Page } from "../../components/page.tsx";
 import { useUrlState } from "../../components/url-state.ts";
@@ -11,21 +10,15 @@ import { REQUESTS } from "../../i18n/requests.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { ChargedRequests } from "./charged.tsx";
 import { RecentRequests } from "./recent.tsx";
+import { REQUESTS_VIEW } from "./view.ts";
 
 const Sheet = loadLater(() => import("./sheet.tsx"));
-
-const VIEW = { ...LEDGER_FILTERS, view: "charged", refused: "", open: "", page: "1" };
-
-/** What the address of the page holds. */
-export type RequestsView = LedgerFilter & typeof VIEW;
-/** Changes some of it. Without a page it goes back to the first one. */
-export type ChangeView = (changes: Partial<typeof VIEW>) => void;
 
 /** The page of an account's requests. */
 export default function Requests() {
   const { page } = useWords(SHELL);
   const words = useWords(REQUESTS);
-  const [view, change] = useUrlState(VIEW);
+  const [view, change] = useUrlState(REQUESTS_VIEW);
   const open = (request: string) => change({ open: request, page: view.page });
   return (
     <Page title={page.requests}>

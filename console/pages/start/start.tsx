@@ -22,7 +22,7 @@ import { START } from "../../i18n/start.ts";
 export default function Start() {
   const { page } = useWords(SHELL);
   const words = useWords(START);
-  const canRead = isAllowed(useStatus(), "read");
+  const status = useStatus();
   return (
     <Page title={page.start} about={words.about}>
       <Section title={words.address}>
@@ -35,7 +35,7 @@ export default function Start() {
         <KeyOfRequests />
       </Section>
       <Section title={words.request}>
-        <WithMyModels canRead={canRead}>{(models) => <FirstCode models={models} />}</WithMyModels>
+        <WithMyModels status={status}>{(models) => <FirstCode models={models} />}</WithMyModels>
       </Section>
       <Section title={words.further}>
         <Further />

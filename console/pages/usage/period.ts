@@ -65,18 +65,3 @@ const FEES = [
 /** Returns what the service takes for a bill over a period; bills of descendants and of Root are free. */
 export const feeOf = ({ days }: Period, isFree: boolean): Nanos =>
   (isFree ? undefined : FEES.find(({ above }) => days !== null && days.count > above))?.fee ?? NO_NANOS;
-
-/** Returns every day of a period, the first one first. A bill tells the last 365 of them. */
-export function daysOf({
-  from,
-  count,
-}: {
-  readonly from: string;
-  readonly count: number;
-}): readonly string[] {
-  const first = Date.parse(from);
-  const all = Array.from({ length: count }, (_, nth) => dayText(first + nth * DAY_MS));
-  return all.slice(-DAYS_MAX);
-}
-
-const DAYS_MAX = 365;

@@ -1,12 +1,13 @@
 // The period and the grouping of the page Usage.
 
-import { Group, SegmentedControl } from "@mantine/core";
-import { ChoiceFilter, TextFilter } from "../../components/filter-bar.tsx";
+import { Group, SegmentedControl, Select } from "@mantine/core";
+import { TextFilter } from "../../components/filter-bar.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { USAGE } from "../../i18n/usage.ts";
 import { PERIODS } from "./period.ts";
-import type { UsageView } from "./usage.tsx";
+import { GROUPINGS } from "./usage-rows.ts";
+import type { UsageView } from "./view.ts";
 
 /** Fields for the period and what the usage is grouped by. */
 export function UsageFilters(props: {
@@ -16,15 +17,18 @@ export function UsageFilters(props: {
   const { view, change } = props;
   const words = useWords(USAGE);
   const { filters } = useWords(SHELL);
+  const isHours = view.period.endsWith("h");
   return (
     <Group gap="xs" align="flex-end" role="search" aria-label={filters} className="no-print">
-      <ChoiceFilter
+      <Select
         label={words.period}
-        value={view.period}
-        onChange={(period) => change({ period })}
-        choices={PERIODS.map((value) => ({ value, label: words.periods[value] }))}
+        value={PERIODS.find((name) => name === view.period) ?? "custom"}
+        onChange={(period) => change({ period: period ?? "" })}
+        allowDeselect={false}
+        w={150}
+        data={PERIODS.map((value) => ({ value, label: words.periods[value] }))}
       />
-      {view.period === "custom" && (
+      {!PERIODS.some((name) => name !== "custom" && name === view.period) && (
         <>
           <TextFilter
             {...{ label: words.start, value: view.start, type: "date", width: 140 }}
@@ -37,14 +41,13 @@ export function UsageFilters(props: {
         </>
       )}
       <SegmentedControl
-        value={view.group}
+        value={GROUPINGS.find((one) => one === view.group) ?? "model"}
         onChange={(group) => change({ group })}
         aria-label={words.groupBy}
-        data={[
-          { value: "model", label: words.groups.model },
-          { value: "api_key", label: words.groups.api_key },
-          { value: "tag", label: words.groups.tag },
-        ]}
+        data={GROUPINGS.map((value) => ({
+          value,
+          label: words.groups[value === "time" ? (isHours ? "hour" : "day") : value],
+        }))}
       />
       {view.group === "tag" && (
         <TextFilter

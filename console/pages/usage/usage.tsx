@@ -4,6 +4,7 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { questionAbout, useAccountView } from "../../api/account-view.ts";
 import { NO_NANOS, usdText } from "../../api/amount.ts";
+import { isRoot } from "../../api/role.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { Download } from "../../components/download.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -17,23 +18,19 @@ import { useBill } from "./bill.ts";
 import { BillReport } from "./bill-report.tsx";
 import { feeOf, type Period, periodOf } from "./period.ts";
 import { UsageFilters } from "./usage-filters.tsx";
+import { GROUPINGS, type Grouping } from "./usage-rows.ts";
+import { USAGE_VIEW } from "./view.ts";
 
-const VIEW = { period: "30", start: "", end: "", group: "model", tag: "" };
-
-/** What the address of the page holds. */
-export type UsageView = typeof VIEW;
-
-const ROOT_ID = 1;
 const TAG_NAME = /^[a-z0-9_.-]{1,32}$/;
 
 /** The page of an account's usage. */
 export default function Usage() {
   const { page } = useWords(SHELL);
   const words = useWords(USAGE);
-  const [view, change] = useUrlState(VIEW);
+  const [view, change] = useUrlState(USAGE_VIEW);
   const period = periodOf(view.period, view, Date.now());
-  const isByTag = view.group === "tag";
-  const group = isByTag ? `tag:${view.tag}` : view.group;
+  const group = GROUPINGS.find((one) => one === view.group) ?? "model";
+  const isByTag = group === "tag";
   return (
     <Page title={page.usage}>
       <UsageFilters view={view} change={change} />
@@ -42,19 +39,20 @@ export default function Usage() {
       ) : isByTag && !TAG_NAME.test(view.tag) ? (
         <Empty text={words.chooseTag} />
       ) : (
-        <BillOfPeriod period={period} group={group} />
+        <BillOfPeriod period={period} grouping={isByTag ? `tag:${view.tag}` : group} />
       )}
     </Page>
   );
 }
 
-function BillOfPeriod({ period, group }: { readonly period: Period; readonly group: string }) {
+function BillOfPeriod({ period, grouping }: { readonly period: Period; readonly grouping: Grouping }) {
   const words = useWords(USAGE);
   const shell = useWords(SHELL);
   const view = useAccountView();
-  const { id } = useStatus();
-  const fee = feeOf(period, view.user !== null || id === ROOT_ID);
-  const query = { ...period.query, group };
+  const me = useStatus();
+  const fee = feeOf(period, view.user !== null || isRoot(me));
+  // Days and hours stand in every bill.
+  const query = grouping === "time" ? period.query : { ...period.query, group: grouping };
   const asked = useBill(query, fee === NO_NANOS);
   const csv = questionAbout(view, "bill", { ...query, format: "csv" });
   const price = `${usdText(fee)} USD`;
@@ -76,14 +74,14 @@ function BillOfPeriod({ period, group }: { readonly period: Period; readonly gro
       )}
       {!isUnasked && (
         <AskedState asked={asked} rows={12}>
-          {(bill) => <BillReport bill={bill} period={period} group={group} />}
+          {(bill) => <BillReport bill={bill} period={period} grouping={grouping} />}
         </AskedState>
       )}
       <Group gap="xs" align="flex-start">
         <Download
           path={csv.path}
           query={csv.query}
-          name={`usage-${view.user ?? id}-${period.days?.from ?? "hours"}.csv`}
+          name={`usage-${view.user ?? me.id}-${period.days?.from ?? "hours"}.csv`}
           label={fee > 0n ? words.csvFor(price) : words.csv}
         />
         <Button variant="default" onClick={() => window.print()}>

@@ -1,7 +1,7 @@
 // What the search over accounts asks for, by the form of the text.
 
 import { expect, test } from "bun:test";
-import { type AccountFilter, filterOf } from "../../../console/api/account-filter.ts";
+import { type AccountFilter, accountFilterOf } from "../../../console/api/account-filter.ts";
 
 test.each<[string, AccountFilter]>([
   ["", {}],
@@ -17,5 +17,5 @@ test.each<[string, AccountFilter]>([
   ["L", { name: "L" }],
   ["设计部", { name: "设计部" }],
 ])("%p is searched as %p", (text, filter) => {
-  expect(filterOf(text)).toEqual(filter);
+  expect(accountFilterOf(text)).toEqual(filter);
 });

@@ -6,7 +6,7 @@ import { deletionOf } from "../../../console/pages/account/deletion.ts";
 import { type Above, highestRates, listsThatHold } from "../../../console/pages/account/effective.ts";
 import { changeText, withTyped } from "../../../console/pages/account/list-change.ts";
 import { transferPlan } from "../../../console/pages/account/transfer-plan.ts";
-import { reachedModels, stateOf } from "../../../console/pages/home/state-of.ts";
+import { accountStateOf, reachedModels } from "../../../console/pages/home/state-of.ts";
 import { readModels } from "../../../src/http/accounts/user-lists.ts";
 
 const usd = (amount: number) => toNanos(BigInt(Math.round(amount * 1e9)));
@@ -85,9 +85,11 @@ test.each([
 );
 
 test("states have words of their own, and models at a limit are named", () => {
-  expect([stateOf("tpm_exceeded"), stateOf("account_suspended"), stateOf("other")]).toEqual([
-    ...(["rate", "suspended", null] as const),
-  ]);
+  expect([
+    accountStateOf("tpm_exceeded"),
+    accountStateOf("account_suspended"),
+    accountStateOf("other"),
+  ]).toEqual([...(["rate", "suspended", null] as const)]);
   const of = (model: string, used: number, scope = "model") =>
     ({ scope, name: "rpm", model, limit: usd(5), used: usd(used), resets_at: null }) as never;
   expect(reachedModels({ windows: [of("a", 5), of("b", 4), of("c", 6, "api_key")] })).toEqual([

@@ -9,6 +9,7 @@ import {
   ended,
   heard,
   isAnswerMax,
+  repeatOf,
   verdictOf,
 } from "../../../console/pages/playground/conversation.ts";
 
@@ -63,4 +64,14 @@ test("a charge lies inside its quote, above or below it", () => {
   const range = { min: toNanos(10n), max: toNanos(20n) };
   const verdicts = [9n, 10n, 20n, 21n].map((cost) => verdictOf(toNanos(cost), range));
   expect(verdicts).toEqual(["below", "inside", "inside", "above"]);
+});
+
+test("what failed is repeated under its own id only while nobody knows what became of it", () => {
+  const lost = ended(begun(SENT), 5);
+  expect(repeatOf(lost, "two", null)).toMatchObject({ sent: { id: "one", asked: "Hi" }, instead: "one" });
+  const refused = { kind: "error", code: "upstream_failed", message: "It broke." } as const;
+  const empty = heard(begun(SENT), refused);
+  expect(repeatOf(empty, "two", null)).toMatchObject({ sent: { id: "two" }, instead: "one" });
+  const partly = heard(answered("Hi", "Hel"), refused);
+  expect(repeatOf(partly, "two", null)).toMatchObject({ sent: { id: "two" }, instead: null });
 });

@@ -1,6 +1,7 @@
 // Prices that are not saved yet: what changes, its effect on the last 30 days, and the button that saves them.
 
 import { Button, Group, Stack, Text } from "@mantine/core";
+import { useEffect, useRef } from "react";
 import type { Basis } from "../../../api/configuration.ts";
 import { differencesOf } from "../../../api/difference.ts";
 import { ConfigForm } from "../../../components/config-form.tsx";
@@ -12,7 +13,7 @@ import { PRICE_WORDS } from "../../../i18n/prices.ts";
 import { PriceEffect } from "./price-effect.tsx";
 import { entryEdits, type PricingMap, pricingBody } from "./pricing.ts";
 
-/** The draft over the prices `former`. `onUndo` takes one entry back, `onDone` is called after it was saved or discarded. */
+/** The draft over the prices `former`. `onDone` is called after it was saved or discarded. */
 export default function PriceDraft(props: {
   readonly basis: Basis;
   readonly former: PricingMap;
@@ -21,25 +22,33 @@ export default function PriceDraft(props: {
 }) {
   const { basis, former, draft, onDone } = props;
   const words = useWords(PRICE_WORDS).draft;
+  const place = useRef<HTMLDivElement>(null);
+  // The price that was edited may be far down the list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs for every new draft
+  useEffect(() => {
+    void place.current?.scrollIntoView({ block: "start" });
+  }, [draft]);
   return (
-    <Section title={words.title}>
-      <ConfigForm
-        basis={basis}
-        write={{ method: "PUT", path: "/x-config", body: { PRICING: pricingBody(draft) } }}
-        submit={words.save}
-        onDone={onDone}
-        beside={
-          <Button variant="default" onClick={onDone}>
-            {words.discard}
-          </Button>
-        }
-      >
-        <Stack gap="sm">
-          <Edits former={former} draft={draft} />
-          <PriceEffect draft={draft} />
-        </Stack>
-      </ConfigForm>
-    </Section>
+    <div ref={place} className="price-draft">
+      <Section title={words.title}>
+        <ConfigForm
+          basis={basis}
+          write={{ method: "PUT", path: "/x-config", body: { PRICING: pricingBody(draft) } }}
+          submit={words.save}
+          onDone={onDone}
+          beside={
+            <Button variant="default" onClick={onDone}>
+              {words.discard}
+            </Button>
+          }
+        >
+          <Stack gap="sm">
+            <Edits former={former} draft={draft} />
+            <PriceEffect draft={draft} />
+          </Stack>
+        </ConfigForm>
+      </Section>
+    </div>
   );
 }
 

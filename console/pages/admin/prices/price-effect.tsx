@@ -2,7 +2,14 @@
 
 import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { compareExact, countText, type Nanos, percentOf, subtractNanos } from "../../../api/amount.ts";
+import {
+  compareExact,
+  countText,
+  type Nanos,
+  percentOf,
+  shareOf,
+  subtractNanos,
+} from "../../../api/amount.ts";
 import type { ConfigAnswers } from "../../../api/answers.ts";
 import { callApi } from "../../../api/call.ts";
 import { CallFailed } from "../../../api/failure.ts";
@@ -20,6 +27,8 @@ type ModelEffect = Preview["models"][number];
 /** The service makes one preview of an Owner at a time: a busy one is asked again. */
 const RETRIES_MAX = 5;
 const RETRY_MS = 1_500;
+/** Pixels of the longest bar. */
+const BAR_WIDTH = 160;
 
 /** Asks what the last 30 days would have cost. It reads much, so the same prices are asked once. */
 const usePreview = (draft: PricingMap) =>
@@ -87,10 +96,15 @@ function Effect({ preview }: { readonly preview: Preview }) {
       ) : (
         <DataTable
           caption={words.effect}
-          columns={columnsOf(words)}
+          columns={columnsOf(words, highest(changed))}
           rows={changed}
           keyOf={({ model }) => model}
         />
+      )}
+      {changed.some(({ cost_preview: then }) => then === null) && (
+        <Text size="xs" c="dimmed">
+          {words.unpricedAbout}
+        </Text>
       )}
       {changed.length > 0 && same > 0 && (
         <Text size="xs" c="dimmed">
@@ -107,8 +121,24 @@ const sizeOf = ({ cost_now: now, cost_preview: then }: ModelEffect): bigint => {
   return then > now ? then - now : now - then;
 };
 
-const columnsOf = (words: (typeof PRICE_WORDS)["en"]["draft"]): readonly Column<ModelEffect>[] => [
+/** The highest amount of all, which is as wide as a bar can be. */
+const highest = (models: readonly ModelEffect[]): bigint =>
+  models
+    .flatMap(({ cost_now: now, cost_preview: then }) => [now, then ?? 0n])
+    .sort(compareExact)
+    .at(-1) ?? 0n;
+
+const columnsOf = (
+  words: (typeof PRICE_WORDS)["en"]["draft"],
+  most: bigint,
+): readonly Column<ModelEffect>[] => [
   { key: "model", title: words.model, isWrapping: true, cell: ({ model }) => model },
+  {
+    key: "bars",
+    title: words.compared,
+    isMinor: true,
+    cell: ({ cost_now: now, cost_preview: then }) => <Bars now={now} then={then ?? 0n} most={most} />,
+  },
   {
     key: "requests",
     title: words.requests,
@@ -144,6 +174,18 @@ const columnsOf = (words: (typeof PRICE_WORDS)["en"]["draft"]): readonly Column<
     cell: ({ cost_now: now, cost_preview: then }) => (then === null ? "" : shareText(now, then)),
   },
 ];
+
+/** Both amounts as bars, the present one above; the figures stand beside them. */
+function Bars(props: { readonly now: bigint; readonly then: bigint; readonly most: bigint }) {
+  const { now, then, most } = props;
+  const width = (amount: bigint) => Math.max(1, BAR_WIDTH * shareOf(amount, most));
+  return (
+    <svg className="price-bars" width={BAR_WIDTH} height={14} aria-hidden="true">
+      <rect x={0} y={0} height={6} width={width(now)} fill="var(--chart-other)" />
+      <rect x={0} y={8} height={6} width={width(then)} fill="var(--chart-3)" />
+    </svg>
+  );
+}
 
 /** The change in percent, with its sign. */
 function shareText(now: Nanos, then: Nanos): string {

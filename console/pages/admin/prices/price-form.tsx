@@ -2,7 +2,9 @@
 // into a draft, whose effect is shown before anything is saved.
 
 import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
+import { useGet } from "../../../api/queries.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { PRICE_WORDS } from "../../../i18n/prices.ts";
 import { PriceCell } from "./price-cell.tsx";
@@ -26,11 +28,15 @@ import {
 import { isModelName } from "./pricing-faults.ts";
 import { SizeFields } from "./size-fields.tsx";
 
+/** How long after the last letter the list is asked, and how many rows of it. */
+const TYPING_MS = 300;
+const FOUND_MAX = 100;
+
 /** What the form is about. */
 export interface PriceSubject {
-  /** Null: a new one, whose name is typed. */
+  /** Its name; null for a new one, whose name is typed. */
   readonly model: string | null;
-  /** Null: no group prices the model yet. */
+  /** The group that prices it; null where none does yet. */
   readonly group: PriceGroup | null;
   readonly list: PriceEntry | null;
 }
@@ -48,12 +54,13 @@ export function PriceForm(props: {
   const model = name.trim();
   const own = ownOf(group, model);
   const [texts, setTexts] = useState(() => (subject.model === null ? NO_PRICE_TEXTS : textsOf(own)));
-  // The list price is that of the group in which the list has the model.
-  const list = group === subject.group ? subject.list : null;
+  const list = useListPrice(subject, group, model);
   const { entry, unreadable } = typedPrice(texts, group, list);
   const isNamed = isModelName(model);
   const isPriced = entry === null || hasAmount(mergedPrice(list, entry));
-  const isReady = isNamed && unreadable.length === 0 && isPriced && (entry !== null || own !== null);
+  // Nothing typed takes an own price away, but only where that price was in the fields.
+  const isRemoval = entry === null && own !== null && subject.model !== null;
+  const isReady = isNamed && unreadable.length === 0 && isPriced && (entry !== null || isRemoval);
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     if (isReady) onApply(group, model, entry);
@@ -74,6 +81,11 @@ export function PriceForm(props: {
             />
             <GroupSelect group={group} onGroup={setGroup} />
           </SimpleGrid>
+        )}
+        {subject.model === null && own !== null && (
+          <Text size="sm" component="div" role="status">
+            {words.hasOwn} <PriceCell price={own} />
+          </Text>
         )}
         <PriceInputs group={group} list={list} texts={texts} unreadable={unreadable} onTexts={setTexts} />
         <Text size="xs" c="dimmed">
@@ -98,6 +110,20 @@ export function PriceForm(props: {
       </Stack>
     </form>
   );
+}
+
+/** Returns the list price of a model in a group: that of the subject, or one that is asked for while a name is typed. */
+function useListPrice(subject: PriceSubject, group: PriceGroup, model: string): PriceEntry | null {
+  const isSubject = subject.model !== null && subject.group === group;
+  const [name] = useDebouncedValue(model, TYPING_MS);
+  const asked = useGet(
+    "/x-prices",
+    { q: name, size: FOUND_MAX },
+    { enabled: !isSubject && name !== "", everyMs: 0 },
+  );
+  if (isSubject) return subject.list;
+  const row = asked.data?.prices.find((one) => one.model === model && one.group === group);
+  return (row?.list ?? null) as PriceEntry | null;
 }
 
 function GroupSelect(props: { readonly group: PriceGroup; readonly onGroup: (group: PriceGroup) => void }) {

@@ -63,6 +63,7 @@ export function PriceList(props: {
       key: "requests",
       title: words.requests,
       isFigure: true,
+      isMinor: true,
       cell: ({ requests_30d: requests }) =>
         requests === 0 ? (
           <Text span size="sm" c="dimmed">

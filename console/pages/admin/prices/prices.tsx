@@ -62,8 +62,9 @@ function PricePage({ newest }: { readonly newest: Configuration }) {
     close();
   };
   const takeNewer = () => {
-    const moved = rebased(former, present, pricingOf(newest.settings.PRICING));
-    setDraft(moved);
+    const saved = pricingOf(newest.settings.PRICING);
+    const moved = rebased(former, present, saved);
+    setDraft(entryEdits(saved, moved).length === 0 ? null : moved);
     basis.takeNewer();
   };
   return (

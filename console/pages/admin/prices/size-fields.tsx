@@ -44,6 +44,7 @@ export function SizeFields(props: {
           label={words.size}
           value={size}
           w={260}
+          placeholder="high/1024x1024"
           spellCheck={false}
           onChange={(event) => setSize(event.currentTarget.value)}
         />

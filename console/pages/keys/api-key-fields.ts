@@ -5,7 +5,7 @@ import { parseUsd, plainUsd } from "../../api/amount.ts";
 import type { ApiKeyRow, Scope } from "./key-rights.ts";
 
 /** The form of a key, as it is typed. */
-export interface KeyFields {
+export interface ApiKeyFields {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly hardLimit: string;
@@ -21,7 +21,7 @@ export interface KeyFields {
 }
 
 /** The form of a new key. */
-export const NEW_KEY: KeyFields = {
+export const NEW_KEY: ApiKeyFields = {
   ...{ name: "", scopes: ["invoke"], hardLimit: "", dailyLimit: "", rpm: "", tpm: "" },
   ...{ allowModels: "", allowIps: "", resources: "", tags: "", expires: "" },
 };
@@ -30,7 +30,7 @@ const limitText = (limit: bigint): string => (limit === 0n ? "" : plainUsd(limit
 const rateText = (rate: number): string => (rate === 0 ? "" : String(rate));
 
 /** Returns the form of a key that exists. */
-export const fieldsOf = (row: ApiKeyRow): KeyFields => ({
+export const fieldsOf = (row: ApiKeyRow): ApiKeyFields => ({
   name: row.name,
   scopes: row.scopes,
   hardLimit: limitText(row.hard_limit),
@@ -50,7 +50,7 @@ export const fieldsOf = (row: ApiKeyRow): KeyFields => ({
 const CAPS = ["hardLimit", "dailyLimit", "rpm", "tpm", "allowModels", "resources"] as const;
 
 /** Returns the fields as they are sent: a key with `manage` has no caps. */
-export function withoutCaps(fields: KeyFields): KeyFields {
+export function withoutCaps(fields: ApiKeyFields): ApiKeyFields {
   if (!fields.scopes.includes("manage")) return fields;
   return { ...fields, ...Object.fromEntries(CAPS.map((name) => [name, ""])) };
 }
@@ -58,7 +58,7 @@ export function withoutCaps(fields: KeyFields): KeyFields {
 const INTEGER = /^\d{1,15}$/;
 
 /** Reads one field; undefined for a text that is none. */
-const READERS: { readonly [F in keyof KeyFields]: (fields: KeyFields) => unknown } = {
+const READERS: { readonly [F in keyof ApiKeyFields]: (fields: ApiKeyFields) => unknown } = {
   name: ({ name }) => (name.trim() === "" ? undefined : name.trim()),
   scopes: ({ scopes }) => (scopes.length === 0 ? undefined : scopes),
   hardLimit: ({ hardLimit }) => limitOf(hardLimit),
@@ -74,7 +74,7 @@ const READERS: { readonly [F in keyof KeyFields]: (fields: KeyFields) => unknown
 };
 
 /** What the service calls the fields. */
-const WIRE: { readonly [F in keyof KeyFields]: string } = {
+const WIRE: { readonly [F in keyof ApiKeyFields]: string } = {
   ...{ name: "Name", scopes: "Scopes", hardLimit: "HardLimit", dailyLimit: "DailyLimit", rpm: "RPM" },
   ...{ tpm: "TPM", allowModels: "AllowModels", allowIps: "AllowIPs", resources: "Resources" },
   ...{ tags: "Tags", expires: "ExpiresAt" },
@@ -92,18 +92,18 @@ function rateOf(text: string): number | undefined {
 }
 
 /** The names of fields whose text cannot be read. */
-export const unreadable = (fields: KeyFields): readonly (keyof KeyFields)[] =>
-  (Object.keys(READERS) as (keyof KeyFields)[]).filter((name) => READERS[name](fields) === undefined);
+export const unreadable = (fields: ApiKeyFields): readonly (keyof ApiKeyFields)[] =>
+  (Object.keys(READERS) as (keyof ApiKeyFields)[]).filter((name) => READERS[name](fields) === undefined);
 
 /**
  * Returns the body for the fields that differ from `before`, or null when there are none or one cannot be read. A new key's
  * `before` is `NEW_KEY`; its name and scopes are always there.
  */
-export function bodyOf(given: KeyFields, before: KeyFields): Readonly<Record<string, unknown>> | null {
+export function bodyOf(given: ApiKeyFields, before: ApiKeyFields): Readonly<Record<string, unknown>> | null {
   const fields = withoutCaps(given);
   if (unreadable(fields).length > 0) return null;
   const isNew = before === NEW_KEY;
-  const names = (Object.keys(READERS) as (keyof KeyFields)[]).filter(
+  const names = (Object.keys(READERS) as (keyof ApiKeyFields)[]).filter(
     (name) =>
       (isNew && (name === "name" || name === "scopes")) || String(fields[name]) !== String(before[name]),
   );
