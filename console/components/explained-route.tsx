@@ -9,11 +9,9 @@ import { isDollarFigure } from "../api/exact-json.ts";
 import { useWords } from "../i18n/language.ts";
 import { ROUTE } from "../i18n/route.ts";
 import { Countdown } from "./countdown.tsx";
-import { loadLater } from "./load-later.tsx";
+import { Advice } from "./failure-notice.tsx";
 import { ScrollRegion } from "./scroll-region.tsx";
 import { utcText } from "./time.tsx";
-
-const Advice = loadLater(() => import("./failure-advice.tsx"));
 
 /** An explanation of where a request would go. */
 export type ExplainedRoute = Answers["/dashboard/explain"];

@@ -6,8 +6,8 @@ import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
 import { loadLater } from "./load-later.tsx";
 
-// The advice for every code is larger than this file, and needed after a failure alone.
-const Advice = loadLater(() => import("./failure-advice.tsx"));
+/** What to do about a refusal, by its code. It is loaded after a failure: the advice for every code is larger than this file. */
+export const Advice = loadLater(() => import("./failure-advice.tsx"));
 
 /** What to do about the failure of a write. */
 export interface Repeat {

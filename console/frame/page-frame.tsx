@@ -23,9 +23,12 @@ export function PageFrame(props: { readonly pages: readonly PageEntry[]; readonl
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
   const words = useWords(SHELL);
-  // A page that was chosen closes the menu of narrow screens.
+  // A page that was chosen closes the menu of narrow screens, and begins at its top.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs for every new path
-  useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    setOpen(false);
+    scrollTo(0, 0);
+  }, [path]);
   return (
     <div className="frame">
       <a className="skip-link" href="#page">

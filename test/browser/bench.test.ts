@@ -2,17 +2,8 @@
 // says. The page here is the test's own, under the policy of the console.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Value } from "@sinclair/typebox/value";
-import { AccountListSchema } from "../../src/http/accounts/schemas.ts";
 import { inBrowser } from "./browser.ts";
-import {
-  dropNext,
-  failAfterDoing,
-  failNext,
-  loseNextFile,
-  makeEndingKey,
-  pretendAccounts,
-} from "./states.ts";
+import { dropNext, failAfterDoing, failNext, loseNextFile, makeEndingKey } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { NOW, sharedWorld, type World } from "./world.ts";
 
@@ -142,17 +133,6 @@ inBrowser("the bench of the browser tests", () => {
       expect(await statusOf()).toBe(200);
       await key.end();
       expect(await statusOf()).toBe(401);
-    });
-
-    test("a hundred thousand accounts are listed as the service lists them", async () => {
-      const [like] = (await ask("/x-users?page=1&size=1&with=children,month_cost")).json;
-      await pretendAccounts(visitor.page, like, 100_000);
-      const { json, total } = await ask("/x-users?page=1000&size=100&sort=balance&order=desc");
-      expect([...Value.Errors(AccountListSchema, json)]).toEqual([]);
-      expect([total, json.length]).toEqual(["100000", 100]);
-      const balances: number[] = json.map(({ Balance }: { Balance: number }) => Balance);
-      expect(balances).toEqual(balances.toSorted((one, other) => other - one));
-      expect((await ask("/x-users?name=account-4321&page=1")).total).toBe("11");
     });
   });
 

@@ -1,8 +1,8 @@
 // States that tests bring a page into: an answer that does not come, or comes after the work was done; no network; a key that ends
-// while the page is open; a file of an older version; a hundred thousand accounts. Each is about one tab, and nobody else sees it.
+// while the page is open; a file of an older version. Each is about one tab, and nobody else sees it.
 
 import type { Page, Request, Route } from "playwright-core";
-import type { Account, Json } from "../e2e/harness.ts";
+import type { Account } from "../e2e/harness.ts";
 import type { Visitor } from "./visit.ts";
 import type { Role, World } from "./world.ts";
 
@@ -124,49 +124,3 @@ export async function makeEndingKey({ call, account }: World, role: Role): Promi
     },
   };
 }
-
-/**
- * Answers lists of subaccounts (`GET /x-users`) as if the role had `count` of them. Rows look like `like`, with figures of their
- * own; pages, `sort`, `order`, and the filters `name` and `id` work as they do in the service.
- */
-export async function pretendAccounts(page: Page, like: Json, count: number): Promise<void> {
-  const all = Array.from({ length: count }, (_, nth) => ({
-    ...like,
-    ...{ ID: 1_000_000 + nth, Name: `account-${nth}`, Email: `account-${nth}@arborgate.example`, Alias: "" },
-    ...{
-      Balance: (nth * 7_919) % 100_000,
-      children: nth % 50 === 0 ? 50 : 0,
-      month_cost: (nth * 31) % 9_000,
-    },
-  }));
-  const fieldOf: Readonly<Record<string, string>> = {
-    ...{ id: "ID", name: "Name", balance: "Balance", month_cost: "month_cost" },
-  };
-  await page.route(
-    (url) => url.pathname === "/x-users",
-    async (route, request) => {
-      if (request.method() !== "GET") return route.fallback();
-      const { name, id, sort = "id", order, page: nth = "1", size = "100" } = queryOf(request);
-      const field = fieldOf[sort]!;
-      const found = all
-        .filter((row) => (name ? row.Name.includes(name) : true) && (id ? String(row.ID) === id : true))
-        .sort((one, other) =>
-          one[field] < other[field] ? -1 : one[field] > other[field] ? 1 : one.ID - other.ID,
-        );
-      if (order === "desc") found.reverse();
-      const from = (Number(nth) - 1) * Number(size);
-      await route.fulfill({
-        json: found.slice(from, from + Number(size)),
-        headers: {
-          "x-total-count": String(found.length),
-          "x-page": nth,
-          "x-per-page": size,
-          "x-total-pages": String(Math.ceil(found.length / Number(size))),
-        },
-      });
-    },
-  );
-}
-
-const queryOf = (request: Request): Record<string, string | undefined> =>
-  Object.fromEntries(new URL(request.url()).searchParams);

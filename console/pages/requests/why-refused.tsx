@@ -6,15 +6,13 @@ import { useAccountGet } from "../../api/account-view.ts";
 import { type Billionths, shareOf } from "../../api/amount.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { limitText, RouteDecision } from "../../components/explained-route.tsx";
-import { loadLater } from "../../components/load-later.tsx";
+import { Advice } from "../../components/failure-notice.tsx";
 import { Section } from "../../components/section.tsx";
 import { LimitBar } from "../../components/stat.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
 import { askedOf, type KnownRequest, refusalOf } from "./known-request.ts";
 import { type LimitRow, limitsBehind, listBehind, secondsUntil } from "./refusal.ts";
-
-const Advice = loadLater(() => import("../../components/failure-advice.tsx"));
 
 /** The reason of a refusal; nothing for a request that was answered. */
 export function WhyRefused({ known }: { readonly known: KnownRequest }) {

@@ -14,7 +14,7 @@ import { PriceEffect } from "./price-effect.tsx";
 import { entryEdits, type PricingMap, pricingBody } from "./pricing.ts";
 
 /** The draft over the prices `former`. `onDone` is called after it was saved or discarded. */
-export function PriceDraft(props: {
+export default function PriceDraft(props: {
   readonly basis: Basis;
   readonly former: PricingMap;
   readonly draft: PricingMap;

@@ -6,38 +6,28 @@ import { useState } from "react";
 import { type Configuration, useBasis, useConfiguration } from "../../../api/configuration.ts";
 import { useGet } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
-import { Sheet } from "../../../components/dialog.tsx";
 import { saveFile } from "../../../components/download.tsx";
 import { Empty } from "../../../components/empty.tsx";
 import { FilterBar, TextFilter } from "../../../components/filter-bar.tsx";
+import { loadLater } from "../../../components/load-later.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Pager } from "../../../components/pager.tsx";
 import { useUrlState } from "../../../components/url-state.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { PRICE_WORDS } from "../../../i18n/prices.ts";
 import { SHELL } from "../../../i18n/shell.ts";
-import { PriceDraft } from "./price-draft.tsx";
-import { PriceForm, type PriceSubject } from "./price-form.tsx";
-import { PriceImport } from "./price-import.tsx";
+import type { PriceSubject } from "./price-form.tsx";
 import { PriceList, type PriceRow } from "./price-list.tsx";
-import {
-  entryEdits,
-  entryIn,
-  type PriceEntry,
-  type PriceGroup,
-  type PricingMap,
-  pricingFile,
-  pricingOf,
-  rebased,
-  withEntry,
-} from "./pricing.ts";
+import type { Shown } from "./price-over.tsx";
+import { entryEdits, type PriceEntry, type PricingMap, pricingFile, pricingOf, rebased } from "./pricing.ts";
+
+// Both are needed after a first change, and would make the page too large.
+const PriceDraft = loadLater(() => import("./price-draft.tsx"));
+const PriceOver = loadLater(() => import("./price-over.tsx"));
 
 const SIZE = 50;
 const DEFAULTS = { q: "", page: "1" };
 const NEW_PRICE: PriceSubject = { model: null, group: null, list: null };
-
-/** What stands over the page. */
-type Shown = PriceSubject | "import" | null;
 
 const subjectOf = ({ model, group, list }: PriceRow): PriceSubject => ({
   ...{ model, group },
@@ -61,7 +51,7 @@ export default function Prices() {
 function PricePage({ newest }: { readonly newest: Configuration }) {
   const { page } = useWords(SHELL);
   const words = useWords(PRICE_WORDS);
-  const [shown, setShown] = useState<Shown>(null);
+  const [shown, setShown] = useState<Shown | null>(null);
   const [draft, setDraft] = useState<PricingMap | null>(null);
   const basis = useBasis(newest, draft !== null);
   const former = pricingOf(basis.former.settings.PRICING);
@@ -102,7 +92,7 @@ function PricePage({ newest }: { readonly newest: Configuration }) {
         />
       )}
       <FoundPrices draft={draft} onOpen={(row) => setShown(subjectOf(row))} />
-      <Over shown={shown} present={present} onPrices={take} onClose={close} />
+      {shown !== null && <PriceOver shown={shown} present={present} onPrices={take} onClose={close} />}
     </Page>
   );
 }
@@ -140,28 +130,5 @@ function FoundPrices(props: { readonly draft: PricingMap | null; readonly onOpen
         )}
       </AskedState>
     </Stack>
-  );
-}
-
-/** The sheet or the dialog over the page. */
-function Over(props: {
-  readonly shown: Shown;
-  readonly present: PricingMap;
-  readonly onPrices: (pricing: PricingMap) => void;
-  readonly onClose: () => void;
-}) {
-  const { shown, present, onPrices, onClose } = props;
-  const words = useWords(PRICE_WORDS).form;
-  if (shown === null) return null;
-  if (shown === "import") return <PriceImport present={present} onApply={onPrices} onClose={onClose} />;
-  const { model } = shown;
-  return (
-    <Sheet title={model === null ? words.newTitle : words.title(model)} onClose={onClose}>
-      <PriceForm
-        subject={shown}
-        ownOf={(group: PriceGroup, name: string) => entryIn(present, group, name)}
-        onApply={(group, name, entry) => onPrices(withEntry(present, group, name, entry))}
-      />
-    </Sheet>
   );
 }

@@ -7,8 +7,8 @@ import { useGet } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Empty } from "../../../components/empty.tsx";
+import { Advice } from "../../../components/failure-notice.tsx";
 import { FilterBar, TextFilter } from "../../../components/filter-bar.tsx";
-import { loadLater } from "../../../components/load-later.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Time, utcText } from "../../../components/time.tsx";
 import { useStatus } from "../../../frame/status.ts";
@@ -17,8 +17,6 @@ import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { isOwnAccount } from "../own-account.ts";
 import { type RefusalsOfCode, refusalsOf } from "./refusal-codes.ts";
 import type { TrafficProps } from "./traffic-view.ts";
-
-const Advice = loadLater(() => import("../../../components/failure-advice.tsx"));
 
 /** All that the service keeps of an account. */
 const ROWS = 200;
