@@ -3,7 +3,7 @@
 import { Select, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
-import { filterOf } from "../api/account-filter.ts";
+import { accountFilterOf } from "../api/account-filter.ts";
 import { useAccount } from "../api/accounts.ts";
 import { useGet } from "../api/queries.ts";
 
@@ -24,7 +24,7 @@ export function AccountPicker(props: {
   const chosen = useAccount(value).data?.[0];
   // The name of the chosen account in the field is no search: all accounts are offered again.
   const search = settled === chosen?.Name ? "" : settled;
-  const asked = useGet("/x-dna", { ...filterOf(search), page: 1, size: FOUND_MAX }, { everyMs: 0 });
+  const asked = useGet("/x-dna", { ...accountFilterOf(search), page: 1, size: FOUND_MAX }, { everyMs: 0 });
   const found = Array.isArray(asked.data) ? asked.data : [];
   const known = chosen === undefined || found.some(({ ID }) => ID === chosen.ID) ? found : [chosen, ...found];
   const places = new Map(known.map(({ ID, Email, DNA }) => [String(ID), `${Email} · ${DNA}`]));
