@@ -65,18 +65,6 @@ describe("imports", () => {
     expect(strange).toEqual([]);
   });
 
-  /** Tests whose texts are sources of their own, with imports of their own. */
-  const QUOTING = ["test/console/build.test.ts", "test/console/sample-sources.ts"];
-
-  test("every import names a file that exists", () => {
-    const missing = CODE.filter((path) => !QUOTING.includes(path)).flatMap((path) =>
-      importsOf(path)
-        .filter((target) => !existsSync(join(ROOT, target)))
-        .map((target) => `${path} -> ${target}`),
-    );
-    expect(missing).toEqual([]);
-  });
-
   test.each([
     ["the service", SOURCES],
     ["the console", CONSOLE],
