@@ -393,33 +393,6 @@ const BANS: readonly { where: RegExp; except?: RegExp; what: RegExp; use: string
     use: "what accounts and models write is shown as text, never as HTML",
   },
   {
-    where: /^console\//,
-    what: /<(style|script)\b|setAttribute\(\s*["'`](style|on\w+)|\.cssText\b|\.insertRule\(/,
-    use: "the policy allows styles of sheets and of properties, and no text that becomes style or script",
-  },
-  {
-    where: /^console\//,
-    except: /^console\/api\/call\.ts$/,
-    what: /\bfetch\(|\bXMLHttpRequest\b|\bEventSource\b|\bWebSocket\b|\bsendBeacon\b/,
-    use: "the key leaves the browser by console/api/call.ts alone",
-  },
-  {
-    where: /^console\//,
-    except: /^console\/(api\/(session|load-chunk)|i18n\/language|color-scheme)\.ts$/,
-    what: /\b(local|session)Storage\b|\bindexedDB\b|\bdocument\.cookie\b|\bcaches\./,
-    use: "keys are kept by console/api/session.ts alone, and nothing else of an account is kept",
-  },
-  {
-    where: /^console\//,
-    what: /\blazy\(|<Suspense\b/,
-    use: "code is loaded later by console/components/load-later.tsx",
-  },
-  {
-    where: /^console\//,
-    what: /\bparseFloat\(/,
-    use: "amounts are read by parseUsd, and other numbers as a whole",
-  },
-  {
     where: /^test\//,
     except: /^test\/tidy\.test\.ts$/,
     what: /\b(test|it|describe)\.(skip|only|todo)\b|expect\((true|1)\)/,

@@ -75,7 +75,11 @@ function Who({ pages }: { readonly pages: readonly PageEntry[] }) {
       <Text size="sm" fw={600} truncate maw={180} visibleFrom="sm" title={`${status.email} · ${status.dna}`}>
         {status.name}
       </Text>
-      {!isRoot(status) && <Amount value={status.balance} />}
+      {!isRoot(status) && (
+        <span>
+          <Amount value={status.balance} /> <span className="unit">USD</span>
+        </span>
+      )}
     </Group>
   );
 }

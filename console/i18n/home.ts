@@ -28,7 +28,7 @@ export const HOME = dictionary({
     rootLimits: "Root has no limits.",
     idleLimits: "Limits of models hold, and nothing counts against them now.",
     news: "News",
-    newsOf: { system: "From the operator", user: "For you", group: "For your group" },
+    allNews: "All news",
     noNews: "There are no news.",
   },
   zh: {
@@ -55,7 +55,7 @@ export const HOME = dictionary({
     rootLimits: "Root 没有限制。",
     idleLimits: "模型限制有效，目前没有使用量。",
     news: "消息",
-    newsOf: { system: "来自运营方", user: "给您", group: "给您的组" },
+    allNews: "全部消息",
     noNews: "没有消息。",
   },
 });

@@ -25,6 +25,7 @@ export const TABS: readonly TabEntry[] = [
   tab("ledger", () => import("../ledger/ledger.tsx")),
   tab("limits", () => import("../limits/limits.tsx")),
   tab("keys", () => import("../keys/keys.tsx")),
+  tab("activity", () => import("../activity/activity.tsx")),
   tab("settings", () => import("./settings.tsx")),
 ];
 

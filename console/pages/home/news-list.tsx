@@ -1,11 +1,13 @@
-// The news for an account on its Home. Their text is a text: nothing in it is markup.
+// The newest news for an account on its Home.
 
-import { Stack, Text } from "@mantine/core";
+import { Anchor, Stack } from "@mantine/core";
+import { Link } from "wouter";
+import { allNews } from "../../api/news.ts";
 import { useGet } from "../../api/queries.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { NewsArticle } from "../../components/news-article.tsx";
 import { Section } from "../../components/section.tsx";
-import { Time } from "../../components/time.tsx";
 import { HOME } from "../../i18n/home.ts";
 import { useWords } from "../../i18n/language.ts";
 
@@ -19,28 +21,19 @@ export function NewsList() {
   return (
     <Section title={words.news}>
       <AskedState asked={asked}>
-        {({ system_news, user_news, dna_news }) => {
-          const all = [
-            ...system_news.map((item) => ({ ...item, from: words.newsOf.system })),
-            ...user_news.map((item) => ({ ...item, from: words.newsOf.user })),
-            ...dna_news.map((item) => ({ ...item, from: words.newsOf.group })),
-          ].sort((one, other) => other.created_at.localeCompare(one.created_at));
+        {(answer) => {
+          const all = allNews(answer);
           if (all.length === 0) return <Empty text={words.noNews} />;
           return (
             <Stack gap="xs">
               {all.slice(0, NEWS_MAX).map((item) => (
-                <article key={item.id}>
-                  <Text size="sm" fw={600}>
-                    {item.title}
-                  </Text>
-                  <Text size="sm" className="text-block">
-                    {item.content}
-                  </Text>
-                  <Text size="xs" c="dimmed" component="div">
-                    {item.from} · <Time at={item.created_at} isShort />
-                  </Text>
-                </article>
+                <NewsArticle key={item.id} item={item} />
               ))}
+              {all.length > NEWS_MAX && (
+                <Anchor component={Link} href="/news" size="sm">
+                  {words.allNews}
+                </Anchor>
+              )}
             </Stack>
           );
         }}

@@ -1,7 +1,7 @@
 // A map while it is edited: as rows or as text, whichever was typed in last. Both are read by the same rules, so what is shown as a
 // difference is what is sent.
 
-import { type ItemFault, type MapEntry, readMap, textOf } from "./map-text.ts";
+import { type ItemFault, type MapEntry, readMap, textOf } from "../../../api/map-text.ts";
 
 /** A row of the table; its number only tells rows apart. */
 export interface DraftRow extends MapEntry {

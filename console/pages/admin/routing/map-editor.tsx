@@ -4,17 +4,17 @@
 import { Button, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { useConfigWrite } from "../../../api/config-writes.ts";
+import { changesBetween, type ItemFault, type MapName, type Maps } from "../../../api/map-text.ts";
+import { compareTried } from "../../../api/pattern.ts";
+import { MapDifference } from "../../../components/map-difference.tsx";
 import { WriteForm } from "../../../components/write-form.tsx";
 import { useWords } from "../../../i18n/language.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
 import { SHELL } from "../../../i18n/shell.ts";
 import { FindingList } from "./finding-list.tsx";
-import { MapDifference } from "./map-difference.tsx";
 import { converted, isBlocking, type MapDraft, mapDraftOf, readDraft, sentText } from "./map-draft.ts";
 import { findingsOf, type PoolByLevel } from "./map-findings.ts";
 import { MapRows } from "./map-rows.tsx";
-import { changesBetween, type ItemFault, type MapName, type Maps } from "./map-text.ts";
-import { compareTried } from "./patterns.ts";
 
 /** Edits a map. `onClose`: it is saved, or left as it was. */
 export function MapEditor(props: {
@@ -70,7 +70,7 @@ export function MapEditor(props: {
         />
       )}
       <Faults faults={faults} />
-      <MapDifference changes={changes} />
+      <MapDifference changes={changes} words={words} />
       <DraftFindings name={name} maps={{ ...maps, [name]: entries.toSorted(byTried) }} pool={pool} />
     </WriteForm>
   );

@@ -1,9 +1,8 @@
 // What is wrong, or without effect, in the maps of routing, as far as the maps and the pool show it. An account may have maps and a
 // Level of its own, so what depends on those is never called wrong.
 
-import { applyingPattern } from "../../../api/pattern.ts";
-import type { MapEntry, MapName, Maps } from "./map-text.ts";
-import { hiddenBy } from "./patterns.ts";
+import type { MapEntry, MapName, Maps } from "../../../api/map-text.ts";
+import { applyingPattern, hiddenBy } from "../../../api/pattern.ts";
 
 /** What is known of the keys of a Level. */
 export interface KeysOfLevel {

@@ -4,6 +4,7 @@ import { Button, Code, Group, SimpleGrid, Text } from "@mantine/core";
 import { useState } from "react";
 import { countText } from "../../../api/amount.ts";
 import type { Answers } from "../../../api/answers.ts";
+import { MAP_NAMES, type MapEntry, type MapName, type Maps, mapsOf } from "../../../api/map-text.ts";
 import { useGet, useGetList } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -15,7 +16,6 @@ import { KEYS_MAX } from "../pool/pool-keys.ts";
 import { FindingList } from "./finding-list.tsx";
 import { MapEditor } from "./map-editor.tsx";
 import { type Finding, findingsOf, type PoolByLevel } from "./map-findings.ts";
-import { MAP_NAMES, type MapEntry, type MapName, type Maps, mapsOf } from "./map-text.ts";
 
 /** Entries that are shown at first. */
 const SHOWN = 40;

@@ -1,10 +1,10 @@
 // A map as rows of two input fields each.
 
 import { ActionIcon, Button, Group, Text, TextInput } from "@mantine/core";
+import type { MapName } from "../../../api/map-text.ts";
 import { useWords } from "../../../i18n/language.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
 import { type DraftRow, emptyRow } from "./map-draft.ts";
-import type { MapName } from "./map-text.ts";
 
 /** Maps whose left or right sides are Levels. */
 const LEFT_IS_LEVEL: ReadonlySet<MapName> = new Set(["SWITCH_OVER"]);

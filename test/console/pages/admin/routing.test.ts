@@ -1,6 +1,8 @@
 // The maps of routing as the page reads them: texts, drafts, differences, and what is odd about an entry.
 
 import { describe, expect, test } from "bun:test";
+import { changesBetween, type Maps, mapsOf, readMap, textOf } from "../../../../console/api/map-text.ts";
+import { hiddenBy } from "../../../../console/api/pattern.ts";
 import {
   converted,
   mapDraftOf,
@@ -8,14 +10,6 @@ import {
   sentText,
 } from "../../../../console/pages/admin/routing/map-draft.ts";
 import { findingsOf, type PoolByLevel } from "../../../../console/pages/admin/routing/map-findings.ts";
-import {
-  changesBetween,
-  type Maps,
-  mapsOf,
-  readMap,
-  textOf,
-} from "../../../../console/pages/admin/routing/map-text.ts";
-import { hiddenBy } from "../../../../console/pages/admin/routing/patterns.ts";
 import { placesOf } from "../../../../console/pages/admin/routing/xray-groups.ts";
 
 const NO_MAPS = { ModelMapper: {}, LevelMapper: {}, SwitchOver: {}, ModelFailover: {} };

@@ -1,18 +1,28 @@
 // What a save would change, entry by entry: what comes, what goes, and what leads elsewhere.
 
 import { Text } from "@mantine/core";
-import { useWords } from "../../../i18n/language.ts";
-import { ROUTING } from "../../../i18n/routing.ts";
-import type { MapChange } from "./map-text.ts";
+import type { MapChange } from "../api/map-text.ts";
 
 const SIGNS = { added: "+", removed: "−", changed: "±" } as const;
 
 const kindOf = ({ before, after }: MapChange): keyof typeof SIGNS =>
   before === null ? "added" : after === null ? "removed" : "changed";
 
+/** What a page calls a difference and its kinds. */
+interface DifferenceWords {
+  readonly difference: string;
+  readonly noDifference: string;
+  readonly added: string;
+  readonly removed: string;
+  readonly changed: string;
+}
+
 /** The difference; signs and words say what colours say. */
-export function MapDifference({ changes }: { readonly changes: readonly MapChange[] }) {
-  const words = useWords(ROUTING);
+export function MapDifference(props: {
+  readonly changes: readonly MapChange[];
+  readonly words: DifferenceWords;
+}) {
+  const { changes, words } = props;
   if (changes.length === 0) {
     return (
       <Text size="xs" c="dimmed">

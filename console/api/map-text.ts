@@ -1,7 +1,7 @@
 // Maps of routing as entries and as texts in the syntax of the configuration (`a=b, c=d`), and what differs between two. The
 // service checks what is saved; here is only what a page must know to show an entry and a difference.
 
-import { compareTried } from "./patterns.ts";
+import { compareTried } from "./pattern.ts";
 
 /** The maps, in the order in which a request meets them. */
 export const MAP_NAMES = ["MODEL_MAPPER", "LEVEL_MAPPER", "SWITCH_OVER", "MODEL_FAILOVER"] as const;
