@@ -43,6 +43,7 @@ export function accountColumns(context: ColumnContext): readonly Column<AccountR
     title: words.id,
     sort: "id",
     isFigure: true,
+    isMinor: true,
     cell: ofAccount(({ ID }) => ID),
   };
   const rest: readonly Column<AccountRow>[] = [
@@ -107,6 +108,7 @@ export function accountColumns(context: ColumnContext): readonly Column<AccountR
       title: words.monthCost,
       sort: "month_cost",
       isFigure: true,
+      isMinor: true,
       cell: ofAccount(({ ID, month_cost }) => (
         <Amount value={month_cost} to={`/accounts/${ID}/ledger?from=${monthStart}&type=charge`} />
       )),

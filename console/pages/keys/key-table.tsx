@@ -39,7 +39,7 @@ export function ApiKeyState({ row }: { readonly row: ApiKeyRow }) {
           span
           size="xs"
           c="dimmed"
-          className="figure"
+          className="figure minor"
           title={`${words.expires} ${utcText(row.expires_at)} UTC`}
         >
           → {utcText(row.expires_at).slice(0, DAY_CHARACTERS)}
@@ -113,6 +113,7 @@ export function KeyTable(props: {
       key: "today",
       title: words.today,
       isFigure: true,
+      isMinor: true,
       cell: (row) => <Amount value={row.cost_today} to={lines(row, today)} />,
     },
     {

@@ -100,6 +100,7 @@ export function FailingKeys({ keys }: { readonly keys: readonly KeyRow[] }) {
       key: "attempts",
       title: words.attempts,
       isFigure: true,
+      isMinor: true,
       cell: ({ LastHour }) => countText(LastHour.attempts),
     },
     {
