@@ -1,9 +1,10 @@
 // Code that asks a model, in the style and the language that a person chooses. The key that is signed in is never in it, but for
 // its beginning.
 
-import { Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Group, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import type { ModelKind } from "../api/model-kind.ts";
+import { countText } from "../api/amount.ts";
+import { firstModel, kindOf, type Model, type ModelKind } from "../api/model-kind.ts";
 import { currentKey } from "../api/session.ts";
 import {
   type CodeLanguage,
@@ -62,3 +63,34 @@ export function RequestCode(props: {
     </Stack>
   );
 }
+
+/** The code for one of several models, of which there is one at least. */
+export function ModelCode(props: { readonly models: readonly Model[]; readonly secret?: string }) {
+  const { models, ...rest } = props;
+  const words = useWords(MODELS);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const model = models.find(({ id }) => id === chosen) ?? firstModel(models)!;
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" align="flex-end" className="no-print">
+        <Select
+          label={words.model}
+          data={models.map(({ id }) => id)}
+          value={model.id}
+          onChange={setChosen}
+          allowDeselect={false}
+          searchable
+          limit={MODELS_SHOWN_MAX}
+          w={260}
+        />
+        <Text size="xs" c="dimmed">
+          {words.mayCall(countText(models.length))}
+        </Text>
+      </Group>
+      <RequestCode model={model.id} kind={kindOf(model.id, model.price)} {...rest} />
+    </Stack>
+  );
+}
+
+/** Models that the list shows at once; typing finds the others. */
+const MODELS_SHOWN_MAX = 60;

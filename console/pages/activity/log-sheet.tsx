@@ -1,7 +1,6 @@
 // One line of the operation log at the side of the list: who did what to whom, every field before and after, or why it was refused.
 
 import { Badge, Button, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
-import type { ReactNode } from "react";
 import {
   type LoggedChange,
   type LogLine,
@@ -12,6 +11,7 @@ import {
 } from "../../api/log-details.ts";
 import { AccountName } from "../../components/account-name.tsx";
 import { Sheet } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import FailureAdvice from "../../components/failure-advice.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Time } from "../../components/time.tsx";
@@ -71,19 +71,6 @@ function LineFacts({ line }: { readonly line: LogLine }) {
       </Fact>
       <Fact label={words.address}>{line.ip_address === "" ? words.noAddress : line.ip_address}</Fact>
     </SimpleGrid>
-  );
-}
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" component="div" className="text-block">
-        {children}
-      </Text>
-    </div>
   );
 }
 

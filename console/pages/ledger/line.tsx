@@ -1,12 +1,12 @@
 // One line of a ledger: what it was for in a few words, and everything that it states.
 
-import { Anchor, Stack, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Anchor, Stack } from "@mantine/core";
 import { Link } from "wouter";
 import { fullUsd } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
 import { isAllowed } from "../../api/role.ts";
 import { Copy } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Time } from "../../components/time.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -89,16 +89,3 @@ const figuresText = (figures: NonNullable<Line["before"]>): string =>
   Object.entries(figures)
     .map(([name, amount]) => `${name} ${fullUsd(amount)}`)
     .join(" · ");
-
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" component="div" className="figure">
-        {children}
-      </Text>
-    </div>
-  );
-}

@@ -1,21 +1,18 @@
 // The handover card of an account that was just made: its key, shown this once, code for both SDKs with a model that it may call,
 // and a line that waits for its first request. The key stands in the memory of this page alone; leaving the page forgets it.
 
-import { Button, Group, Select, Stack, Text } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link } from "wouter";
-import { countText } from "../../api/amount.ts";
 import type { AccountWrites, Answers } from "../../api/answers.ts";
 import { callApi } from "../../api/call.ts";
 import type { CallFailed } from "../../api/failure.ts";
-import { firstModel, kindOf } from "../../api/model-kind.ts";
 import { isRoot } from "../../api/role.ts";
 import { AskedState } from "../../components/asked-state.tsx";
 import { SecretOnce } from "../../components/copy.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page } from "../../components/page.tsx";
-import { RequestCode } from "../../components/request-code.tsx";
+import { ModelCode } from "../../components/request-code.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -83,36 +80,9 @@ function Snippets({ secret }: { readonly secret: string }) {
         models.length === 0 ? (
           <Empty text={`${words.noModels} ${isRoot(me) ? words.noModelsOwner : words.noModelsOther}`} />
         ) : (
-          <ModelSnippets secret={secret} models={models} />
+          <ModelCode secret={secret} models={models} />
         )
       }
     </AskedState>
-  );
-}
-
-function ModelSnippets(props: { readonly secret: string; readonly models: Models["models"] }) {
-  const { secret, models } = props;
-  const words = useWords(NEW_ACCOUNT);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const model = models.find(({ id }) => id === chosen) ?? firstModel(models)!;
-  return (
-    <Stack gap="xs">
-      <Group gap="xs" align="flex-end" className="no-print">
-        <Select
-          aria-label={words.model}
-          data={models.map(({ id }) => id)}
-          value={model.id}
-          onChange={setChosen}
-          allowDeselect={false}
-          searchable
-          limit={50}
-          w={260}
-        />
-        <Text size="xs" c="dimmed">
-          {words.modelsOf(countText(models.length))}
-        </Text>
-      </Group>
-      <RequestCode model={model.id} kind={kindOf(model.id, model.price)} secret={secret} />
-    </Stack>
   );
 }

@@ -1,12 +1,12 @@
 // What is known of a request at first sight: its id, when, which model, what it cost.
 
 import { Badge, Group, SimpleGrid, Stack, Text } from "@mantine/core";
-import type { ReactNode } from "react";
 import { useAccountView } from "../../api/account-view.ts";
 import { countText, NO_NANOS, subtractNanos } from "../../api/amount.ts";
 import { linesAddress } from "../../api/ledger-filter.ts";
 import { Amount } from "../../components/amount.tsx";
 import { Copy } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Time } from "../../components/time.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
@@ -67,18 +67,3 @@ export function RequestFacts({ known }: { readonly known: KnownRequest }) {
 
 const basisText = (basis: string, { bases }: (typeof REQUESTS)["en"]): string =>
   Object.hasOwn(bases, basis) ? bases[basis as keyof typeof bases] : basis;
-
-/** A fact with its name; what is not known is left out. */
-function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  if (children === undefined || children === null || children === false) return null;
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" component="div" className="wraps">
-        {children}
-      </Text>
-    </div>
-  );
-}

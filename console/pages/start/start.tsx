@@ -1,17 +1,14 @@
 // Start: where requests go, with which key, to which models, as code to copy.
 
-import { Anchor, Group, Select, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link } from "wouter";
-import { countText } from "../../api/amount.ts";
-import { firstModel, kindOf, type Model } from "../../api/model-kind.ts";
 import { isAllowed } from "../../api/role.ts";
 import { currentKey } from "../../api/session.ts";
 import { keyHint } from "../../api/snippets.ts";
 import { Copy } from "../../components/copy.tsx";
 import { WithMyModels } from "../../components/my-models.tsx";
 import { Page } from "../../components/page.tsx";
-import { RequestCode } from "../../components/request-code.tsx";
+import { ModelCode } from "../../components/request-code.tsx";
 import { Section } from "../../components/section.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -35,7 +32,7 @@ export default function Start() {
         <KeyOfRequests />
       </Section>
       <Section title={words.request}>
-        <WithMyModels status={status}>{(models) => <FirstCode models={models} />}</WithMyModels>
+        <WithMyModels status={status}>{(models) => <ModelCode models={models} />}</WithMyModels>
       </Section>
       <Section title={words.further}>
         <Further />
@@ -75,32 +72,6 @@ function KeyOfRequests() {
           </Anchor>
         </Text>
       )}
-    </Stack>
-  );
-}
-
-function FirstCode({ models }: { readonly models: readonly Model[] }) {
-  const words = useWords(START);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const model = models.find(({ id }) => id === chosen) ?? firstModel(models)!;
-  return (
-    <Stack gap="xs">
-      <Group gap="xs" align="flex-end">
-        <Select
-          label={words.model}
-          data={models.map(({ id }) => id)}
-          value={model.id}
-          onChange={setChosen}
-          allowDeselect={false}
-          searchable
-          limit={60}
-          w={260}
-        />
-        <Text size="xs" c="dimmed">
-          {words.models(countText(models.length))}
-        </Text>
-      </Group>
-      <RequestCode model={model.id} kind={kindOf(model.id, model.price)} />
     </Stack>
   );
 }
