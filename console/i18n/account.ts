@@ -46,6 +46,9 @@ export const ACCOUNT = dictionary({
       unmade: "back to Root, ends",
       held: (amount: string) => `${amount} of it is held by running requests`,
       lasts: (days: string) => `Lasts about ${days} days at the pace of the last 7 days.`,
+      lastsExpires: (days: string) =>
+        `Lasts about ${days} days: then the last of it expires, at the pace of the last 7 days unused.`,
+      nothingLeft: "No credit is left then: requests are refused.",
       noPace: "Nothing was charged in the last 7 days, so nothing says how long it lasts.",
       short: "This is more than there is.",
       send: { give: "Give credit", take: "Take credit back" },
@@ -96,6 +99,8 @@ export const ACCOUNT = dictionary({
       unmade: "退回 Root 并注销",
       held: (amount: string) => `其中 ${amount} 被进行中的请求预留`,
       lasts: (days: string) => `按最近 7 天的速度大约可用 ${days} 天。`,
+      lastsExpires: (days: string) => `按最近 7 天的速度大约可用 ${days} 天，届时剩余部分过期。`,
+      nothingLeft: "届时没有额度，请求会被拒绝。",
       noPace: "最近 7 天没有费用，无法预计可用多久。",
       short: "超过现有余额。",
       send: { give: "增加额度", take: "收回额度" },

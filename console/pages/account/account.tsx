@@ -2,7 +2,7 @@
 // the pages of the own account asked for this one.
 
 import { Button } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useParams } from "wouter";
 import { AccountViewContext } from "../../api/account-view.ts";
 import { type Account, useAccount } from "../../api/accounts.ts";
@@ -128,8 +128,15 @@ function Refunded({ deleted }: { readonly deleted: Deleted }) {
 function TabLinks(props: { readonly id: number; readonly tab: string; readonly names: readonly string[] }) {
   const { id, tab, names } = props;
   const words = useWords(ACCOUNT);
+  const strip = useRef<HTMLElement>(null);
+  // The strip scrolls sideways where it is wider than the screen; the open tab is always in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs for every new tab
+  useEffect(() => {
+    const open = strip.current?.querySelector("[aria-current]");
+    open?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab]);
   return (
-    <nav className="tab-links" aria-label={words.tabs}>
+    <nav ref={strip} className="tab-links" aria-label={words.tabs}>
       {TABS.filter(({ name }) => names.includes(name)).map(({ name }) => (
         <Link
           key={name}

@@ -1,7 +1,8 @@
 // What a transfer of credit does to both accounts, before it is made: their balances and the lines of their ledgers. The service moves
 // the credit and decides whether it may; this only shows what it will do (contract section 3).
 
-import { addNanos, type Nanos, subtractNanos, toNanos } from "../../api/amount.ts";
+import { addNanos, type Nanos, NO_NANOS, subtractNanos, toNanos } from "../../api/amount.ts";
+import type { CreditEntry } from "../../api/credits.ts";
 
 /** Days that credit is valid when none are given, and that refunds are always valid. */
 export const DEFAULT_DAYS = 180;
@@ -60,6 +61,25 @@ const outgoing = (before: Nanos, change: Nanos, line: TransferSide["line"]): Tra
   ...{ before, change, after: subtractNanos(before, toNanos(-change)), line, expires: null },
 });
 
-/** Returns the day in UTC so many days after `nowMs`, as YYYY-MM-DD; of days beyond the calendar the last one. */
-const dayAfter = (nowMs: number, days: number): string =>
-  new Date(Math.min(nowMs + days * DAY_MS, 253_402_300_799_000)).toISOString().slice(0, 10);
+/** Returns the entries of credit of the account afterwards: a new one, or those that are left when the first to expire are taken. */
+export function creditAfter(
+  entries: readonly CreditEntry[],
+  { kind, amount, days, nowMs }: Pick<TransferFacts, "kind" | "amount" | "days" | "nowMs">,
+): readonly CreditEntry[] {
+  if (kind === "give") return [...entries, { amount, expires_at: instantAfter(nowMs, days) }];
+  let left = amount;
+  return entries
+    .toSorted((one, other) => Date.parse(one.expires_at) - Date.parse(other.expires_at))
+    .flatMap((entry) => {
+      const rest = subtractNanos(entry.amount, left);
+      left = rest < 0n ? toNanos(-rest) : NO_NANOS;
+      return rest > 0n ? [{ ...entry, amount: rest }] : [];
+    });
+}
+
+/** Returns the instant so many days after `nowMs`, as ISO 8601; of days beyond the calendar the last one. */
+const instantAfter = (nowMs: number, days: number): string =>
+  new Date(Math.min(nowMs + days * DAY_MS, 253_402_300_799_000)).toISOString();
+
+/** Returns its day in UTC, as YYYY-MM-DD. */
+const dayAfter = (nowMs: number, days: number): string => instantAfter(nowMs, days).slice(0, 10);

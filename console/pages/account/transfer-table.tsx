@@ -6,10 +6,10 @@ import type { ReactNode } from "react";
 import { useAccountGet } from "../../api/account-view.ts";
 import type { Account } from "../../api/accounts.ts";
 import { countText } from "../../api/amount.ts";
+import { type CreditEntry, creditEndOf } from "../../api/credits.ts";
 import { Amount } from "../../components/amount.tsx";
 import { ACCOUNT } from "../../i18n/account.ts";
 import { useWords } from "../../i18n/language.ts";
-import { forecastOf } from "../home/forecast.ts";
 import type { TransferPlan, TransferSide } from "./transfer-plan.ts";
 
 /** Days whose pace the forecast takes. */
@@ -21,8 +21,10 @@ export function TransferTable(props: {
   readonly kind: "give" | "take";
   readonly account: Account;
   readonly above: string;
+  /** The credit of the account afterwards; null while it is not known. */
+  readonly credit: readonly CreditEntry[] | null;
 }) {
-  const { plan, kind, account, above } = props;
+  const { plan, kind, account, above, credit } = props;
   const outside = useWords(ACCOUNT).transfer[kind === "give" ? "minted" : "unmade"];
   const upper = <Side key="above" name={above} side={plan.above} outside={outside} />;
   const lower = <Side key="account" name={account.Name} side={plan.account} outside={outside} />;
@@ -31,7 +33,7 @@ export function TransferTable(props: {
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {kind === "give" ? [upper, lower] : [lower, upper]}
       </SimpleGrid>
-      <Lasts plan={plan} />
+      {credit !== null && <Lasts credit={credit} />}
     </>
   );
 }
@@ -77,11 +79,15 @@ const SideLine = ({ label, value }: { readonly label: string; readonly value: Re
   </div>
 );
 
-/** For how many days the account's balance lasts then, at the pace of the last days. */
-function Lasts({ plan }: { readonly plan: TransferPlan }) {
+/** For how many days the account's credit lasts then, at the pace of the last days. */
+function Lasts({ credit }: { readonly credit: readonly CreditEntry[] }) {
   const words = useWords(ACCOUNT).transfer;
   const bill = useAccountGet("bill", { days: PACE_DAYS });
   if (bill.data === undefined) return null;
-  const forecast = forecastOf(plan.account.after, bill.data.total_credit_used, PACE_DAYS, Date.now());
-  return <Text size="sm">{forecast === null ? words.noPace : words.lasts(countText(forecast.days))}</Text>;
+  const spent = bill.data.total_credit_used;
+  if (spent <= 0n) return <Text size="sm">{words.noPace}</Text>;
+  const end = creditEndOf(credit, { spent, days: PACE_DAYS }, Date.now());
+  if (end === null) return <Text size="sm">{words.nothingLeft}</Text>;
+  const days = countText(end.daysLeft);
+  return <Text size="sm">{end.expires ? words.lastsExpires(days) : words.lasts(days)}</Text>;
 }

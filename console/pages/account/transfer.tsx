@@ -27,7 +27,7 @@ import { ACCOUNT } from "../../i18n/account.ts";
 import { FIELD_WORDS } from "../../i18n/account-fields.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { DEFAULT_DAYS, type TransferFacts, transferPlan } from "./transfer-plan.ts";
+import { creditAfter, DEFAULT_DAYS, type TransferFacts, transferPlan } from "./transfer-plan.ts";
 import { TransferTable } from "./transfer-table.tsx";
 
 type Kind = TransferFacts["kind"];
@@ -108,16 +108,11 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
     daysText.trim() === "" ? { ok: true as const, value: DEFAULT_DAYS } : readField("Days", daysText);
   const balance = live.data?.balance.total ?? account.Balance;
   const isReady = amount !== null && days.ok && above.isKnown;
-  const plan = isReady
-    ? transferPlan({
-        kind,
-        amount,
-        days: Number(days.value),
-        balance,
-        above: above.balance,
-        nowMs: Date.now(),
-      })
+  const facts = isReady
+    ? { kind, amount, days: Number(days.value), balance, above: above.balance, nowMs: Date.now() }
     : null;
+  const plan = facts && transferPlan(facts);
+  const credits = live.data?.balance.credits;
   const body =
     kind === "give"
       ? { CreditGranted: amount, ...(daysText.trim() === "" ? {} : { Days: days.ok ? days.value : 0 }) }
@@ -161,7 +156,13 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
         )}
       </SimpleGrid>
       {kind === "take" && <TakeHint held={live.data?.balance.held} all={balance} onAll={setAmount} />}
-      {plan !== null && <TransferTable {...{ plan, kind, account }} above={above.name} />}
+      {plan !== null && (
+        <TransferTable
+          {...{ plan, kind, account }}
+          above={above.name}
+          credit={credits === undefined ? null : creditAfter(credits, facts!)}
+        />
+      )}
       {isShort && (
         <Text size="sm" c="var(--console-negative)" role="alert">
           {words.short}

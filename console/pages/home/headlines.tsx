@@ -19,7 +19,7 @@ import { useStatus } from "../../frame/status.ts";
 import { HOME } from "../../i18n/home.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { dayBefore } from "./forecast.ts";
+import { dayBefore } from "./days.ts";
 
 /** The answer that Home polls. */
 export type Live = Answers["/dashboard/live"];

@@ -12,7 +12,7 @@ import { Section } from "../../components/section.tsx";
 import { HOME } from "../../i18n/home.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { dayBefore } from "./forecast.ts";
+import { dayBefore } from "./days.ts";
 
 const DAYS = 30;
 

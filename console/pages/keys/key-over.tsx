@@ -1,5 +1,5 @@
-// What stands over the list of API keys: the form of a new one, the sheet of one, the rotation of the main key, a new secret. Loaded
-// when it is first opened.
+// What stands over the list of API keys: the form of a new key, one key, the new secret of the main key, a secret shown once. It is
+// loaded when it is first opened.
 
 import { Button, Stack } from "@mantine/core";
 import { useAccountView } from "../../api/account-view.ts";
@@ -13,8 +13,8 @@ import { type ApiKeyRow, apiKeyStateOf, type Caller } from "./key-rights.ts";
 import { KeySheet } from "./key-sheet.tsx";
 import { RotateMainKey } from "./main-key.tsx";
 
-/** Which of them. */
-export type ShownKey =
+/** What stands over the list. */
+export type ShownOver =
   | { readonly what: "main" }
   | { readonly what: "new"; readonly initial: ApiKeyFields }
   | { readonly what: "key"; readonly id: number }
@@ -24,8 +24,8 @@ export type ShownKey =
 export default function KeyOver(props: {
   readonly keys: readonly ApiKeyRow[];
   readonly caller: Caller;
-  readonly shown: ShownKey;
-  readonly setShown: (shown: ShownKey | null) => void;
+  readonly shown: ShownOver;
+  readonly setShown: (shown: ShownOver | null) => void;
 }) {
   const { keys, caller, shown, setShown } = props;
   const words = useWords(KEYS);

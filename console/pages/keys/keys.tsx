@@ -15,23 +15,22 @@ import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { NEW_KEY } from "./api-key-fields.ts";
-import type { ShownKey } from "./key-over.tsx";
+import type { ShownOver } from "./key-over.tsx";
 import { type ApiKeyRow, type Caller, callerOf } from "./key-rights.ts";
 import { KeyTable } from "./key-table.tsx";
 
-const DEFAULTS = { page: "1" };
-
-// Forms and sheets are needed after a click, and would make the page too large.
 const KeyOver = loadLater(() => import("./key-over.tsx"));
+
+const DEFAULTS = { page: "1" };
 
 /** The page of keys. */
 export default function Keys() {
   const { page: names } = useWords(SHELL);
   const words = useWords(KEYS);
   const [{ page }, change] = useUrlState(DEFAULTS);
-  const [shown, setShown] = useState<ShownKey | null>(null);
-  const asked = useAccountGet("keys", { page });
+  const [shown, setShown] = useState<ShownOver | null>(null);
   const caller = callerOf(useStatus(), currentKey() ?? "", useAccountView().user);
+  const asked = useAccountGet("keys", { page });
   return (
     <Page
       title={names.keys}
@@ -41,9 +40,9 @@ export default function Keys() {
       <AskedState asked={asked} rows={6}>
         {(list) => (
           <Stack gap="sm">
-            <KeyList keys={list.keys} caller={caller} onOpen={({ id }) => setShown({ what: "key", id })} />
+            <KeyList caller={caller} keys={list.keys} onOpen={({ id }) => setShown({ what: "key", id })} />
             <Pager list={list} shown={list.keys.length} onPage={(to) => change({ page: String(to) })} />
-            {shown !== null && <KeyOver keys={list.keys} caller={caller} shown={shown} setShown={setShown} />}
+            {shown !== null && <KeyOver {...{ keys: list.keys, caller, shown, setShown }} />}
           </Stack>
         )}
       </AskedState>

@@ -5,7 +5,7 @@ import { toNanos } from "../../../console/api/amount.ts";
 import { deletionOf } from "../../../console/pages/account/deletion.ts";
 import { type Above, highestRates, listsThatHold } from "../../../console/pages/account/effective.ts";
 import { changeText, withTyped } from "../../../console/pages/account/list-change.ts";
-import { transferPlan } from "../../../console/pages/account/transfer-plan.ts";
+import { creditAfter, transferPlan } from "../../../console/pages/account/transfer-plan.ts";
 import { accountStateOf, reachedModels } from "../../../console/pages/home/state-of.ts";
 import { readModels } from "../../../src/http/accounts/user-lists.ts";
 
@@ -70,6 +70,21 @@ describe("a transfer", () => {
       ...["refund", "refund", "2027-09-14"],
     ]);
   });
+});
+
+test("a transfer adds an entry of credit, or takes those that expire first", () => {
+  const facts = { amount: usd(5), days: 10, nowMs: Date.UTC(2027, 2, 18) };
+  const entries = [
+    { amount: usd(6), expires_at: "2027-06-01T00:00:00.000Z" },
+    { amount: usd(4), expires_at: "2027-04-01T00:00:00.000Z" },
+  ];
+  expect(creditAfter(entries, { ...facts, kind: "give" })).toEqual([
+    ...entries,
+    { amount: usd(5), expires_at: "2027-03-28T00:00:00.000Z" },
+  ]);
+  expect(creditAfter(entries, { ...facts, kind: "take" })).toEqual([
+    { amount: usd(5), expires_at: "2027-06-01T00:00:00.000Z" },
+  ]);
 });
 
 test.each([
