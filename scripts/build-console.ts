@@ -195,13 +195,23 @@ async function writeCompressed(directory: string, { name, bytes }: BuiltFile): P
   ]);
 }
 
+/** Returns when a file was written, in wall milliseconds; null when another build renamed or removed it meanwhile. */
+const writtenAt = (path: string): Promise<number | null> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    },
+  );
+
 /** Removes files of builds of more than a day ago. */
 async function removeOld(directory: string, current: ReadonlySet<string>): Promise<void> {
   const before = Date.now() - KEPT_MS;
   for (const name of await readdir(directory)) {
     if (current.has(name.replace(/\.(br|gz)$/, "")) || name === "manifest.json") continue;
     const path = join(directory, name);
-    if ((await stat(path)).mtimeMs < before) await rm(path, { force: true });
+    if (((await writtenAt(path)) ?? before) < before) await rm(path, { force: true });
   }
 }
 

@@ -17,23 +17,20 @@ export interface MapEntry {
 /** All maps as entries. */
 export type Maps = Readonly<Record<MapName, readonly MapEntry[]>>;
 
-/** The maps as `/x-conf` states them. */
-export interface StatedMaps {
-  readonly ModelMapper: Readonly<Record<string, string>>;
-  readonly LevelMapper: Readonly<Record<string, number>>;
-  readonly SwitchOver: Readonly<Record<string, number>>;
-  readonly ModelFailover: Readonly<Record<string, readonly string[]>>;
-}
+type StatedMap = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** The maps as `/x-config` states them; one that was never set is left out. */
+export type StatedMaps = Readonly<Partial<Record<MapName, StatedMap>>>;
 
 /** Returns the maps as entries in the order in which they are tried. */
-export const mapsOf = (conf: StatedMaps): Maps => ({
-  MODEL_MAPPER: entriesOf(conf.ModelMapper),
-  LEVEL_MAPPER: entriesOf(conf.LevelMapper),
-  SWITCH_OVER: entriesOf(conf.SwitchOver).toSorted((one, other) => Number(one.left) - Number(other.left)),
-  MODEL_FAILOVER: entriesOf(conf.ModelFailover),
+export const mapsOf = (stated: StatedMaps): Maps => ({
+  MODEL_MAPPER: entriesOf(stated.MODEL_MAPPER),
+  LEVEL_MAPPER: entriesOf(stated.LEVEL_MAPPER),
+  SWITCH_OVER: entriesOf(stated.SWITCH_OVER).toSorted((one, other) => Number(one.left) - Number(other.left)),
+  MODEL_FAILOVER: entriesOf(stated.MODEL_FAILOVER),
 });
 
-const entriesOf = (map: Readonly<Record<string, string | number | readonly string[]>>): MapEntry[] =>
+const entriesOf = (map: StatedMap = {}): MapEntry[] =>
   Object.entries(map)
     .map(([left, right]) => ({ left, right: Array.isArray(right) ? right.join("|") : String(right) }))
     .sort((one, other) => compareTried(one.left, other.left));

@@ -7,6 +7,7 @@ import { type FormEvent, useState } from "react";
 import { callApi } from "../../api/call.ts";
 import { type Failure, failureOf } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
+import { isRoot } from "../../api/role.ts";
 import { replaceKey, whileReplacing } from "../../api/session.ts";
 import { CopyCurl } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -14,8 +15,6 @@ import { FailureNotice } from "../../components/failure-notice.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
-
-const ROOT_ID = 1;
 
 /** Returns the confirmation of today, in UTC. */
 export const confirmationAt = (nowMs: number): string =>
@@ -65,7 +64,7 @@ export function RotateMainKey(props: {
         <Stack gap="sm">
           <Text size="sm">{words.mainText}</Text>
           <Text size="sm">{words.mainLost}</Text>
-          {id === ROOT_ID && <Text size="sm">{words.mainRoot}</Text>}
+          {isRoot({ id }) && <Text size="sm">{words.mainRoot}</Text>}
           {!hasSpare && (
             <Stack gap={4} align="flex-start">
               <Text size="sm" fw={600}>

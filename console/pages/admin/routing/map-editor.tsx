@@ -1,13 +1,20 @@
 // The editor of one map: rows or text in the syntax of the configuration, what changes by it, and what would be odd about it. What
-// is saved replaces the whole map, and can be undone for ten seconds.
+// is saved replaces the whole map, and can be undone for ten seconds; nothing is sent over a version that somebody else saved meanwhile.
 
 import { Button, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
-import { useConfigWrite } from "../../../api/config-writes.ts";
-import { changesBetween, type ItemFault, type MapName, type Maps } from "../../../api/map-text.ts";
+import { type Configuration, useBasis } from "../../../api/configuration.ts";
+import {
+  changesBetween,
+  type ItemFault,
+  type MapName,
+  type Maps,
+  mapsOf,
+  type StatedMaps,
+} from "../../../api/map-text.ts";
 import { compareTried } from "../../../api/pattern.ts";
+import { ConfigForm } from "../../../components/config-form.tsx";
 import { MapDifference } from "../../../components/map-difference.tsx";
-import { WriteForm } from "../../../components/write-form.tsx";
 import { useWords } from "../../../i18n/language.ts";
 import { ROUTING } from "../../../i18n/routing.ts";
 import { SHELL } from "../../../i18n/shell.ts";
@@ -19,22 +26,23 @@ import { MapRows } from "./map-rows.tsx";
 /** Edits a map. `onClose`: it is saved, or left as it was. */
 export function MapEditor(props: {
   readonly name: MapName;
-  readonly maps: Maps;
+  readonly newest: Configuration;
   readonly pool: PoolByLevel;
   readonly onClose: () => void;
 }) {
-  const { name, maps, pool, onClose } = props;
+  const { name, newest, pool, onClose } = props;
+  const basis = useBasis(newest, true);
+  const maps = mapsOf(basis.former.settings as StatedMaps);
   const words = useWords(ROUTING);
   const { save, cancel } = useWords(SHELL);
   const [draft, setDraft] = useState<MapDraft>(() => mapDraftOf(maps[name]));
-  const writing = useConfigWrite();
   const { entries, faults } = readDraft(draft);
   const changes = changesBetween(maps[name], entries);
   const canSave = changes.length > 0 && !faults.some(isBlocking);
   const body = { [name]: sentText(entries) };
   return (
-    <WriteForm
-      writing={writing}
+    <ConfigForm
+      basis={basis}
       write={canSave ? { method: "PUT", path: "/x-config", body } : null}
       submit={save}
       onDone={onClose}
@@ -72,7 +80,7 @@ export function MapEditor(props: {
       <Faults faults={faults} />
       <MapDifference changes={changes} words={words} />
       <DraftFindings name={name} maps={{ ...maps, [name]: entries.toSorted(byTried) }} pool={pool} />
-    </WriteForm>
+    </ConfigForm>
   );
 }
 

@@ -4,8 +4,16 @@ import { Button, Code, Group, SimpleGrid, Text } from "@mantine/core";
 import { useState } from "react";
 import { countText } from "../../../api/amount.ts";
 import type { Answers } from "../../../api/answers.ts";
-import { MAP_NAMES, type MapEntry, type MapName, type Maps, mapsOf } from "../../../api/map-text.ts";
-import { useGet, useGetList } from "../../../api/queries.ts";
+import { type Configuration, useConfiguration } from "../../../api/configuration.ts";
+import {
+  MAP_NAMES,
+  type MapEntry,
+  type MapName,
+  type Maps,
+  mapsOf,
+  type StatedMaps,
+} from "../../../api/map-text.ts";
+import { useGetList } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Empty } from "../../../components/empty.tsx";
@@ -33,23 +41,24 @@ const poolOf = (keys: readonly KeyRow[]): PoolByLevel =>
 
 /** The maps as they are in force. */
 export function MapList() {
-  const conf = useGet("/x-conf");
+  const configuration = useConfiguration();
   const { data } = useGetList("/x-keys", { page: 1, size: KEYS_MAX });
   // Where there are more keys than one answer holds, nothing is said of Levels.
   const pool = data === undefined || data.total > KEYS_MAX ? null : poolOf(data.rows.keys);
   return (
-    <AskedState asked={conf} rows={12}>
-      {(known) => <Loaded maps={mapsOf(known)} pool={pool} />}
+    <AskedState asked={configuration} rows={12}>
+      {(newest) => <Loaded newest={newest} pool={pool} />}
     </AskedState>
   );
 }
 
-function Loaded({ maps, pool }: { readonly maps: Maps; readonly pool: PoolByLevel }) {
+function Loaded({ newest, pool }: { readonly newest: Configuration; readonly pool: PoolByLevel }) {
+  const maps = mapsOf(newest.settings as StatedMaps);
   const findings = findingsOf(maps, pool);
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" verticalSpacing="sm" className="maps">
       {MAP_NAMES.map((name) => (
-        <OneMap key={name} name={name} maps={maps} pool={pool} findings={findings[name]} />
+        <OneMap key={name} {...{ name, newest, maps, pool }} findings={findings[name]} />
       ))}
     </SimpleGrid>
   );
@@ -57,11 +66,12 @@ function Loaded({ maps, pool }: { readonly maps: Maps; readonly pool: PoolByLeve
 
 function OneMap(props: {
   readonly name: MapName;
+  readonly newest: Configuration;
   readonly maps: Maps;
   readonly pool: PoolByLevel;
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
 }) {
-  const { name, maps, pool, findings } = props;
+  const { name, newest, maps, pool, findings } = props;
   const words = useWords(ROUTING);
   const [isEdited, setEdited] = useState(false);
   const entries = maps[name];
@@ -80,7 +90,7 @@ function OneMap(props: {
         {words.about[name]} {entries.length > 1 && name !== "SWITCH_OVER" && words.order}
       </Text>
       {isEdited ? (
-        <MapEditor name={name} maps={maps} pool={pool} onClose={() => setEdited(false)} />
+        <MapEditor name={name} newest={newest} pool={pool} onClose={() => setEdited(false)} />
       ) : entries.length === 0 ? (
         <Empty text={words.empty[name]} />
       ) : (

@@ -1,7 +1,14 @@
 // The maps of routing as the page reads them: texts, drafts, differences, and what is odd about an entry.
 
 import { describe, expect, test } from "bun:test";
-import { changesBetween, type Maps, mapsOf, readMap, textOf } from "../../../../console/api/map-text.ts";
+import {
+  changesBetween,
+  type Maps,
+  mapsOf,
+  readMap,
+  type StatedMaps,
+  textOf,
+} from "../../../../console/api/map-text.ts";
 import { hiddenBy } from "../../../../console/api/pattern.ts";
 import {
   converted,
@@ -12,14 +19,13 @@ import {
 import { findingsOf, type PoolByLevel } from "../../../../console/pages/admin/routing/map-findings.ts";
 import { placesOf } from "../../../../console/pages/admin/routing/xray-groups.ts";
 
-const NO_MAPS = { ModelMapper: {}, LevelMapper: {}, SwitchOver: {}, ModelFailover: {} };
 const POOL: PoolByLevel = new Map([
   [1, { keys: 2, enabled: 1 }],
   [2, { keys: 1, enabled: 0 }],
 ]);
 
-const codesOf = (maps: Partial<typeof NO_MAPS>, name: keyof Maps) =>
-  [...findingsOf(mapsOf({ ...NO_MAPS, ...maps }), POOL)[name]].map(
+const codesOf = (maps: StatedMaps, name: keyof Maps) =>
+  [...findingsOf(mapsOf(maps), POOL)[name]].map(
     ([left, found]) => `${left}: ${found.map(({ code }) => code).join(", ")}`,
   );
 
@@ -76,53 +82,53 @@ describe("an entry is marked", () => {
   test.each([
     [
       "a Level without keys",
-      { LevelMapper: { "a-*": 1, "b-*": 2, "c-*": 3 } },
+      { LEVEL_MAPPER: { "a-*": 1, "b-*": 2, "c-*": 3 } },
       "LEVEL_MAPPER",
       ["b-*: all_disabled", "c-*: no_keys"],
     ],
     [
       "a model whose Level has none",
-      { LevelMapper: { "*": 3 }, ModelMapper: { fast: "m" } },
+      { LEVEL_MAPPER: { "*": 3 }, MODEL_MAPPER: { fast: "m" } },
       "MODEL_MAPPER",
       ["fast: leads_to_no_keys"],
     ],
     [
       "a map that applies once",
-      { LevelMapper: { "*": 1 }, ModelMapper: { a: "b", b: "c" } },
+      { LEVEL_MAPPER: { "*": 1 }, MODEL_MAPPER: { a: "b", b: "c" } },
       "MODEL_MAPPER",
       ["a: mapped_once"],
     ],
     [
       "a name that no request has any more",
-      { LevelMapper: { "*": 1, a: 1 }, ModelMapper: { a: "b" } },
+      { LEVEL_MAPPER: { "*": 1, a: 1 }, MODEL_MAPPER: { a: "b" } },
       "LEVEL_MAPPER",
       ["a: renamed"],
     ],
     [
       "a backup without a Level of its own",
-      { LevelMapper: { "a-*": 1 }, ModelFailover: { "a-1": ["b"] } },
+      { LEVEL_MAPPER: { "a-*": 1 }, MODEL_FAILOVER: { "a-1": ["b"] } },
       "MODEL_FAILOVER",
       ["a-1: own_level"],
     ],
     [
       "more backups than are tried",
-      { LevelMapper: { "*": 1 }, ModelFailover: { a: ["b", "c", "d", "e", "f", "g"] } },
+      { LEVEL_MAPPER: { "*": 1 }, MODEL_FAILOVER: { a: ["b", "c", "d", "e", "f", "g"] } },
       "MODEL_FAILOVER",
       ["a: too_many"],
     ],
     [
       "a Level that refuses before it switches over",
-      { SwitchOver: { "3": 1 } },
+      { SWITCH_OVER: { "3": 1 } },
       "SWITCH_OVER",
       ["3: no_way_in"],
     ],
-    ["nothing", { LevelMapper: { "*": 1 }, SwitchOver: { "2": 1 } }, "SWITCH_OVER", []],
+    ["nothing", { LEVEL_MAPPER: { "*": 1 }, SWITCH_OVER: { "2": 1 } }, "SWITCH_OVER", []],
   ] as const)("%s", (_, maps, name, found) => {
-    expect(codesOf(maps as Partial<typeof NO_MAPS>, name)).toEqual([...found]);
+    expect(codesOf(maps as StatedMaps, name)).toEqual([...found]);
   });
 
   test("by nothing about Levels while the pool is not known", () => {
-    const maps = mapsOf({ ...NO_MAPS, LevelMapper: { "*": 9 } });
+    const maps = mapsOf({ LEVEL_MAPPER: { "*": 9 } });
     expect(findingsOf(maps, null).LEVEL_MAPPER.size).toBe(0);
   });
 });
