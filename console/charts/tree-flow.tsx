@@ -29,7 +29,7 @@ export function TreeFlow<V extends ChartValue>(props: {
   const top = (height - TRUNK) / 2;
 
   const marksOf = (items: readonly FlowItem<V>[], column: 0 | 1, width: number): ChartMark[] => {
-    const [edge, anchor] = [Math.min(TEXT, width * 0.36), column === 0 ? "end" : "start"] as const;
+    const [edge, textAnchor] = [Math.min(TEXT, width * 0.36), column === 0 ? "end" : "start"] as const;
     const [inner, outer] = [width / 2 + (column - 0.5) * BAR, column === 0 ? edge : width - edge];
     let [y, nextFrom] = [(height - heightOf(items)) / 2, top];
     return items.map((item, index) => {
@@ -43,7 +43,7 @@ export function TreeFlow<V extends ChartValue>(props: {
           {isSome && (
             <path d={bandPath(inner, from, outer, middle - size / 2, Math.max(1, size))} fill={color} />
           )}
-          <text {...{ x, y: middle - 3, textAnchor: anchor, fontSize: 11, fill: "currentColor" }} className="figure">
+          <text {...{ x, y: middle - 3, textAnchor, fontSize: 11, fill: "currentColor", className: "figure" }}>
             {item.label}
             <tspan {...{ x, dy: 14, fontWeight: 600 }}>{said}</tspan>
           </text>

@@ -43,7 +43,7 @@ inBrowser("states of the console", () => {
       const code = await blockedOf(account.key);
       expect(code).toBe("insufficient_balance");
       const banner = page.locator(`main [data-code="${code}"]`);
-      expect(await banner.textContent()).toContain("Requests are refused until somebody changes it");
+      expect(await banner.textContent()).toContain("Requests are refused");
       expect(await page.getByRole("banner").getByText("0.00", { exact: true }).count()).toBe(1);
       await visitor.expectAccessible();
       visitor.expectClean();

@@ -9,6 +9,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../../components/filter-bar.tsx";
 import { DayFilter } from "../../components/ledger-filters.tsx";
+import { loadLater } from "../../components/load-later.tsx";
 import { Page } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useUrlState } from "../../components/url-state.ts";
@@ -18,7 +19,8 @@ import { useWords } from "../../i18n/language.ts";
 import { LINES } from "../../i18n/lines.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { logColumns } from "./log-columns.tsx";
-import { LogSheet } from "./log-sheet.tsx";
+
+const LogSheet = loadLater(() => import("./log-sheet.tsx"));
 
 const FILTERS = { action: "", target: "", status: "", from: "", to: "" };
 const VIEW = { ...FILTERS, page: "1", open: "" };

@@ -12,7 +12,7 @@ import {
 import { AccountName } from "../../components/account-name.tsx";
 import { Sheet } from "../../components/dialog.tsx";
 import { Fact } from "../../components/fact.tsx";
-import FailureAdvice from "../../components/failure-advice.tsx";
+import { Advice } from "../../components/failure-notice.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Time } from "../../components/time.tsx";
 import { useStatus } from "../../frame/status.ts";
@@ -21,7 +21,7 @@ import { useWords } from "../../i18n/language.ts";
 import { TargetOf } from "./log-columns.tsx";
 
 /** The sheet of a line. `onTarget` shows all lines about its target; null: that cannot be asked here. */
-export function LogSheet(props: {
+export default function LogSheet(props: {
   readonly line: LogLine;
   readonly onClose: () => void;
   readonly onTarget: (() => void) | null;
@@ -85,7 +85,7 @@ function Refusal({ details }: { readonly details: string }) {
       <Text size="sm" className="text-block">
         {message}
       </Text>
-      <FailureAdvice code={code} />
+      <Advice code={code} />
     </div>
   );
 }
