@@ -43,7 +43,7 @@ export function TreeFlow<V extends ChartValue>(props: {
           {isSome && (
             <path d={bandPath(inner, from, outer, middle - size / 2, Math.max(1, size))} fill={color} />
           )}
-          <text {...{ x, y: middle - 3, textAnchor, fontSize: 11, fill: "currentColor", className: "figure" }}>
+          <text {...{ x, y: middle - 3, textAnchor, className: "flow-label" }}>
             {item.label}
             <tspan {...{ x, dy: 14, fontWeight: 600 }}>{said}</tspan>
           </text>
