@@ -8,7 +8,7 @@ export function TagList({ tags }: { readonly tags: Readonly<Record<string, strin
   if (texts.length === 0) return null;
   const text = texts.join(" ");
   return (
-    <Text span size="xs" c="dimmed" truncate maw={200} display="inline-block" title={text}>
+    <Text span size="xs" c="dimmed" className="cut" title={text}>
       {text}
     </Text>
   );
