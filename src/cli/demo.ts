@@ -165,7 +165,9 @@ Does a provider key work? Its Owner may try:
   curl ${url}/x-keys/${keyId}/test -H 'Authorization: Bearer ${ownerKey}' \\
     -d '{"model":"${MESSAGES_MODEL.model}"}'
 
-Root's key: ${rootKey}
-Owner's key: ${ownerKey}
+All of it in pages, as who signs in there: ${url}/console
+  Root: ${rootKey}
+  the Owner acme: ${ownerKey}
+  team-blue: ${userKey}
 `);
 }

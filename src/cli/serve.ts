@@ -52,7 +52,7 @@ function startupLines({ storeUrl, natsUrl, rootKey }: Settings, service: Service
   const lines = [`arborgate serves on ${service.url}`];
   if (service.adminUrl !== service.url) lines.push(`administration on ${service.adminUrl}`);
   if (natsUrl !== null) lines.push(`node ${service.name} of the cluster on ${shownAddress(natsUrl)}`);
-  lines.push(`data in ${shownAddress(storeUrl)}`);
+  lines.push(`console at ${service.adminUrl}/console`, `data in ${shownAddress(storeUrl)}`);
   if (service.rootKey === null) return lines;
   const shown = `Root's API key, shown only now: ${service.rootKey}`;
   return [...lines, rootKey === null ? shown : "Root's API key is ROOT_KEY."];
