@@ -7,6 +7,8 @@ import { useEffect } from "react";
 import { Router } from "wouter";
 import { CallFailed } from "./api/failure.ts";
 import { useSession } from "./api/session.ts";
+import { withdrawAll } from "./api/undo.ts";
+import { forgetWrites } from "./api/writes.ts";
 import { loadLater } from "./components/load-later.tsx";
 import { PageBoundary } from "./components/page-boundary.tsx";
 import { useWords } from "./i18n/language.ts";
@@ -59,9 +61,12 @@ export function App() {
 
 function Entrance() {
   const session = useSession();
-  // Answers of one key are never shown to the next.
+  // What one key asked, wrote and may undo is never the next one's.
   useEffect(() => {
-    if (session.key === null) queries.clear();
+    if (session.key !== null) return;
+    queries.clear();
+    forgetWrites();
+    withdrawAll();
   }, [session.key]);
   if (session.key === null) return <SignIn reason={session.reason} />;
   return <SignedIn key={session.number} />;

@@ -41,18 +41,37 @@ export function addressOf(path: string, query: Query = {}): string {
 }
 
 /** Makes a call and returns the parsed answer. Rejects with `CallFailed`, or with AbortError once `signal` aborts. */
-export const callApi = async (call: Call): Promise<unknown> => readExact(await (await respond(call)).text());
+export const callApi = async (call: Call): Promise<unknown> => readAnswer(call, await respond(call));
 
 /** The same with the total that the answer's headers state, for lists that are bare arrays. */
 export async function callList(call: Call): Promise<{ readonly rows: unknown; readonly total: number }> {
   const response = await respond(call);
-  const rows = readExact(await response.text());
+  const rows = await readAnswer(call, response);
   return { rows, total: Number(response.headers.get("x-total-count") ?? 0) };
 }
 
+/** Reads the body of a success. One that breaks off, or that something before the service wrote, leaves the outcome unknown. */
+async function readAnswer(call: Call, response: Response): Promise<unknown> {
+  try {
+    return readExact(await response.text());
+  } catch (error) {
+    if (call.signal?.aborted) throw error;
+    throw lost(call, error);
+  }
+}
+
+/** A call whose answer did not arrive: a question has none, a write may have been done. */
+const lost = (call: Call, error: unknown): CallFailed =>
+  new CallFailed(
+    isWrite(call)
+      ? { kind: "unknown", code: "connection_lost", message: String(error), requestId: null }
+      : { kind: "unreachable" },
+  );
+
+const isWrite = ({ method, isQuestion }: Call): boolean => method !== "GET" && isQuestion !== true;
+
 /** Makes a call and returns its response as it comes, for streams and downloads. Rejects as `callApi`. */
 export async function respond(call: Call): Promise<Response> {
-  const isWrite = call.method !== "GET" && call.isQuestion !== true;
   const key = call.key ?? currentKey();
   let response: Response;
   try {
@@ -71,24 +90,23 @@ export async function respond(call: Call): Promise<Response> {
     });
   } catch (error) {
     if (call.signal?.aborted) throw error;
-    throw new CallFailed(
-      isWrite
-        ? { kind: "unknown", code: "connection_lost", message: String(error), requestId: null }
-        : { kind: "unreachable" },
-    );
+    throw lost(call, error);
   }
   if (response.ok) return response;
-  const failure = await readFailure(response, isWrite);
+  const failure = await readFailure(response, call);
   // A key that ended while the page was open signs out, wherever the call came from. One that was replaced meanwhile does not.
   const isRejected = failure.kind === "refused" && failure.code === "invalid_api_key";
   if (call.key === undefined && isRejected && key === currentKey()) signOut("rejected");
   throw new CallFailed(failure);
 }
 
-async function readFailure(response: Response, isWrite: boolean): Promise<Failure> {
+async function readFailure(response: Response, call: Call): Promise<Failure> {
   const requestId = response.headers.get("x-request-id");
   const { code, message } = await readError(response);
-  if (response.status >= 500 && isWrite) return { kind: "unknown", code, message, requestId };
+  // What stands before the service may give up on a request that the service goes on with, and charges.
+  const isOthers = call.idempotencyKey !== undefined && code === otherCode(response);
+  if (response.status >= 500 && (isWrite(call) || isOthers))
+    return { kind: "unknown", code, message, requestId };
   const after = response.headers.get("retry-after");
   return {
     kind: "refused",
@@ -108,5 +126,8 @@ async function readError(response: Response): Promise<{ code: string; message: s
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }
-  return { code: `http_${response.status}`, message: response.statusText };
+  return { code: otherCode(response), message: response.statusText };
 }
+
+/** The code of an answer that is not the service's own. */
+const otherCode = ({ status }: Response): string => `http_${status}`;

@@ -6,7 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Answers } from "./answers.ts";
 import { callApi } from "./call.ts";
-import { CallFailed } from "./failure.ts";
+import { CallFailed, type Failure, failureOf } from "./failure.ts";
 import { refreshAll } from "./queries.ts";
 import { offerUndo } from "./undo.ts";
 import { useWrite, type Write, type Writing } from "./writes.ts";
@@ -37,12 +37,17 @@ export function useConfigWrite<A = unknown>(basis: number | null = null): Writin
   const writing = useWrite<A>();
   const [isReading, setReading] = useState(false);
   // A repeat after an unknown outcome is the same write: its version before is the one before the first attempt.
+  const [unread, setUnread] = useState<Failure | null>(null);
   const unanswered = useRef<{ readonly write: Write; readonly before: number | null } | null>(null);
+  const [asked, setAsked] = useState<Write | null>(null);
   const send = async (write: Write): Promise<A | null> => {
+    setAsked(write);
     setReading(true);
+    setUnread(null);
     try {
       const isRepeat = unanswered.current?.write === write;
-      const before = isRepeat ? unanswered.current!.before : await versionOrNull();
+      const read = basis === null ? versionOrNull : newestVersion;
+      const before = isRepeat ? unanswered.current!.before : await read();
       if (!isRepeat && basis !== null && before !== null && before !== basis) {
         await refreshAll(client);
         return null;
@@ -54,9 +59,19 @@ export function useConfigWrite<A = unknown>(basis: number | null = null): Writin
       const made = before === null ? null : await versionOrNull();
       if (before !== null && made === before + 1) offerUndo({ made, former: before });
       return answer;
+    } catch (error) {
+      // The version was not read, so nothing was sent.
+      setUnread(failureOf(error));
+      return null;
     } finally {
       setReading(false);
     }
   };
-  return { ...writing, send, isRunning: isReading || writing.isRunning };
+  return {
+    ...writing,
+    failure: unread ?? writing.failure,
+    last: asked,
+    send,
+    isRunning: isReading || writing.isRunning,
+  };
 }

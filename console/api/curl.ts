@@ -1,5 +1,5 @@
-// The command that does what a form does, for a shell. It names the key as a variable, so that it can be passed on: this file
-// never sees a key.
+// The command that does what a form does, for a shell. It names the key as a variable, and secrets of the body as words to be
+// replaced, so that it can be passed on and kept in the history of a shell.
 
 import { writeExact } from "./exact-json.ts";
 
@@ -19,6 +19,21 @@ export interface CurlCall {
 /** The variable that has the API key. */
 const KEY = "$ARBORGATE_KEY";
 
+/** Names of secrets in bodies: provider keys, mail passwords, and the API key that `/x-root` may be given. */
+const SECRETS: ReadonlySet<string> = new Set(["SecretKey", "private_key", "EMAIL_PASS", "key"]);
+
+/** Returns a body with a word in the place of each secret; one that is taken away, by null or an empty text, stays. */
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      SECRETS.has(name) && typeof inner === "string" && inner !== "" ? `<${name}>` : withoutSecrets(inner),
+    ]),
+  );
+}
+
 /** Quotes a text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -33,7 +48,10 @@ export function curlOf({ origin, method, path, body, headers = {} }: CurlCall): 
     ...Object.entries(headers).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
   ];
   if (body !== undefined) {
-    parts.push(`--header 'Content-Type: application/json'`, `--data-raw ${quoted(writeExact(body))}`);
+    parts.push(
+      `--header 'Content-Type: application/json'`,
+      `--data-raw ${quoted(writeExact(withoutSecrets(body)))}`,
+    );
   }
   return parts.join(" \\\n  ");
 }

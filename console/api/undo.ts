@@ -20,6 +20,9 @@ function offer(undo: Undo | null): void {
 /** Offers to undo a change. It takes the place of an earlier offer, whose version is not the newest any more. */
 export const offerUndo = (undo: Undo): void => offer(undo);
 
+/** Takes any offer back: it is not the next account's. */
+export const withdrawAll = (): void => offer(null);
+
 /** Takes an offer back, unless a later one is in its place. */
 export const withdrawUndo = (undo: Undo): void => {
   if (offered === undo) offer(null);

@@ -2,7 +2,6 @@
 // unknown outcome is safe: the service does it once. /x-self and /x-root take none, and their pages say so.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
 import { callApi, type Method } from "./call.ts";
 import { CallFailed, type Failure } from "./failure.ts";
 import { refreshAll } from "./queries.ts";
@@ -36,34 +35,50 @@ export const newId = (): string =>
     "",
   );
 
-const sameWrite = (one: Write, other: Write | null): boolean =>
-  other !== null && describe(one) === describe(other);
-
 const describe = (write: Write): string =>
   JSON.stringify(write, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
 
-/** Returns the writes of one form. After an answer everything that the page shows is asked again. */
-export function useWrite<A = unknown>(): Writing<A> {
+/** Writes that are kept until they have an answer; beyond it the oldest is forgotten. */
+const UNANSWERED_MAX = 100;
+/**
+ * The Idempotency-Key of each write that has no answer yet. It outlives the form: the same write from a form that was closed and
+ * opened again is still the same.
+ */
+const unanswered = new Map<string, string>();
+
+/** Forgets writes without an answer, which are never repeated by another account. */
+export const forgetWrites = (): void => unanswered.clear();
+
+/** Returns the Idempotency-Key of a write: that of the last attempt, as long as it has no answer. */
+function idOf(text: string): string {
+  const id = unanswered.get(text) ?? newId();
+  unanswered.delete(text);
+  unanswered.set(text, id);
+  if (unanswered.size > UNANSWERED_MAX) unanswered.delete(unanswered.keys().next().value!);
+  return id;
+}
+
+/**
+ * Returns the writes of one form. After an answer everything that the page shows is asked again; `onAnswer` gets it before that.
+ */
+export function useWrite<A = unknown>(onAnswer?: (answer: A) => void): Writing<A> {
   const client = useQueryClient();
-  const unanswered = useRef<{ write: Write; id: string } | null>(null);
   const mutation = useMutation<A, Error, Write>({
     mutationFn: async (write) => {
-      if (!sameWrite(write, unanswered.current?.write ?? null)) {
-        unanswered.current = { write, id: newId() };
-      }
-      const { id } = unanswered.current!;
-      const isRepeatable = !UNREPEATABLE.has(write.path);
+      const text = describe(write);
+      const kept = UNREPEATABLE.has(write.path) ? {} : { idempotencyKey: idOf(text) };
       try {
-        const answer = await callApi({ ...write, ...(isRepeatable ? { idempotencyKey: id } : {}) });
-        unanswered.current = null;
-        return answer as A;
+        const answer = (await callApi({ ...write, ...kept })) as A;
+        unanswered.delete(text);
+        onAnswer?.(answer);
+        return answer;
       } catch (error) {
-        const isAnswered = error instanceof CallFailed && error.failure.kind === "refused";
-        if (isAnswered) unanswered.current = null;
+        if (error instanceof CallFailed && error.failure.kind === "refused") unanswered.delete(text);
         throw error;
       }
     },
-    onSettled: () => refreshAll(client),
+    // The answer is shown at once: it may hold a secret, and a page that cannot be asked again must not keep it back.
+    onSettled: () => void refreshAll(client),
   });
   const { error } = mutation;
   if (error !== null && !(error instanceof CallFailed)) throw error;

@@ -24,6 +24,8 @@ const noticeOf = ({ made }: Undo): string => `undo-${made}`;
 /** Shows the offer, and whatever else is notified. */
 export default function UndoNotice({ undo }: { readonly undo: Undo | null }) {
   const { close } = useWords(SHELL);
+  // Notices outlive the page that made them, but not the session.
+  useEffect(() => () => notifications.clean(), []);
   useEffect(() => {
     if (undo === null) return;
     // Only the newest change can be undone.

@@ -144,4 +144,20 @@ inBrowser("the first day", () => {
     await seeAllAccountedFor(bench.rootKey, cost);
     visitor.expectClean();
   });
+
+  test("Root replaces its own key, sees the new one, and goes on with it", async () => {
+    const account = (): Account => ({ id: 1, key: bench.rootKey, name: "root" });
+    const root = await openVisitor({ bench, adminUrl: bench.service.adminUrl, aheadMs: 0, account }, "root");
+    await root.goto("/console/admin/rotation", "Rotation");
+    await root.page.getByRole("button", { name: "Fill in" }).click();
+    await root.page.getByRole("button", { name: "Replace the key" }).click();
+    await root.page.getByText("The key of root is replaced.").waitFor();
+    const fresh = (await root.page.locator("pre.secret").textContent()) ?? "";
+    expect((await bench.call(fresh, "GET", "/dashboard/status")).status).toBe(200);
+    expect((await bench.call(bench.rootKey, "GET", "/dashboard/status")).status).toBe(401);
+    await root.follow("/console/admin/owners", "Owners");
+    // A poll with the former key may have been under way.
+    root.expectClean(/401/);
+    await root.close();
+  });
 });

@@ -33,7 +33,8 @@ inBrowser("the page of prices", () => {
     visitor = await openVisitor(world, "owner", { key: owner.key });
     await visitor.goto("/console/admin/prices?q=gpt-4o", "Prices");
   }, START_MS);
-  afterEach(() => visitor.expectClean());
+  // A preview of a draft that changed meanwhile may still be made: the next one is refused, and asked again by the page.
+  afterEach(() => visitor.expectClean(/status of 503.*\/x-config\/preview/));
   afterAll(() => visitor?.close());
 
   const ask = async (method: string, path: string, body?: object): Promise<Json> =>

@@ -4,6 +4,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { inBrowser } from "./browser.ts";
 import {
+  breakAfterDoing,
   dropNext,
   failAfterDoing,
   failNext,
@@ -80,6 +81,7 @@ inBrowser("states of the console", () => {
     test.each<[string, (visitor: Visitor) => Promise<Met>, RegExp]>([
       ["503, and nothing was done", ({ page }) => failNext(page, post), /503/],
       ["503, and it was done", ({ page }) => failAfterDoing(page, post), /503/],
+      ["the answer broke off", ({ page }) => breakAfterDoing(page, post), /nothing/],
       ["the connection was lost", ({ page }) => dropNext(page, post), /DISCONNECTED/],
     ])("%s", async (_, fail, noise) => {
       const account = await makeAccount(world, "reseller");
@@ -101,6 +103,23 @@ inBrowser("states of the console", () => {
       const { body } = await world.call(account.key, "GET", "/dashboard/keys");
       expect(body.keys.map(({ name }: { name: string }) => name)).toEqual(["main", "sent-twice"]);
       visitor.expectClean(noise);
+    });
+
+    test("also when its form was closed and opened again", async () => {
+      const account = await makeAccount(world, "reseller");
+      const visitor = await visit("leaf", { key: account.key });
+      await visitor.goto("/console/keys", "API keys");
+      const dialog = visitor.page.getByRole("dialog");
+      const first = await failAfterDoing(visitor.page, post);
+      await makeKey(visitor, "sent-twice");
+      await dialog.getByRole("alert").getByText("The outcome is unknown").waitFor();
+      await visitor.page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      const sent = visitor.page.waitForRequest((request) => request.url().endsWith(post.path));
+      await makeKey(visitor, "sent-twice");
+      expect(await (await sent).headerValue("idempotency-key")).toBe(first.calls[0]!.idempotencyKey);
+      await visitor.page.getByText("This key is shown only now.").waitFor();
+      visitor.expectClean(/503/);
     });
 
     test("but not where a repeat would be another act: the page says what to do", async () => {

@@ -70,6 +70,13 @@ export const failAfterDoing = (page: Page, calls: Calls): Promise<Met> =>
     await route.fulfill({ status: 503, json: UNAVAILABLE });
   });
 
+/** The next calls are done by the service, and their answers break off on the way. */
+export const breakAfterDoing = (page: Page, calls: Calls): Promise<Met> =>
+  meet(page, calls, async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 200, contentType: "application/json", body: '{"success":tr' });
+  });
+
 /** The next calls find no network. */
 export const dropNext = (page: Page, calls: Calls): Promise<Met> =>
   meet(page, calls, (route) => route.abort("internetdisconnected"));

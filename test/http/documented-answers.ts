@@ -40,10 +40,13 @@ export function promisedBy(document: Json): Promised {
       body,
     })),
   );
-  // The path with the fewest open parts is the one meant.
+  // The path with the fewest open parts is the one meant, and of several the one that says most.
   const places = operations
     .map((operation) => ({ operation, pattern: patternOf(operation.path) }))
-    .sort((a, b) => openParts(a.operation.path) - openParts(b.operation.path));
+    .sort(
+      ({ operation: a }, { operation: b }) =>
+        openParts(a.path) - openParts(b.path) || b.path.length - a.path.length,
+    );
 
   const faultAt = (pointer: string, value: unknown): string | null => {
     let validate = compiled.get(pointer);

@@ -31,6 +31,18 @@ describe("a command", () => {
     ]);
   });
 
+  test("names secrets of the body, and does not have them", () => {
+    const body = {
+      ...{ Level: 1, SecretKey: "sk-of-a-provider", EMAIL_PASS: "", key: "sk-chosen" },
+      Config: { private_key: "-----BEGIN", project: "p" },
+    };
+    const words = wordsOf(curlOf({ origin, method: "POST", path: "/x-keys", body }));
+    expect(JSON.parse(words.at(-1)!)).toEqual({
+      ...{ Level: 1, SecretKey: "<SecretKey>", EMAIL_PASS: "", key: "<key>" },
+      Config: { private_key: "<private_key>", project: "p" },
+    });
+  });
+
   test("with a body and headers: amounts are exact", () => {
     const body = { Name: "team-blue", CreditGranted: toNanos(9_007_199_254_740_993n), Days: undefined };
     const headers = { "Idempotency-Key": "it's-once" };

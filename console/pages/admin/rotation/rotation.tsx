@@ -5,9 +5,11 @@ import { Alert, Anchor, Button, Group, PasswordInput, Stack, Text, TextInput } f
 import { useState } from "react";
 import { Link } from "wouter";
 import { callApi } from "../../../api/call.ts";
-import { replaceKey } from "../../../api/session.ts";
-import { useWrite } from "../../../api/writes.ts";
+import { type Failure, failureOf } from "../../../api/failure.ts";
+import { replaceKey, whileReplacing } from "../../../api/session.ts";
+import { useWrite, type Write } from "../../../api/writes.ts";
 import { SecretOnce } from "../../../components/copy.tsx";
+import { FailureNotice } from "../../../components/failure-notice.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Section } from "../../../components/section.tsx";
 import { WriteForm } from "../../../components/write-form.tsx";
@@ -33,17 +35,26 @@ export default function Rotation() {
   const [key, setKey] = useState("");
   const [confirm, setConfirm] = useState("");
   const [done, setDone] = useState<Rotated["rotate"] | null>(null);
-  const writing = useWrite<Rotated>();
+  const rotation = useWrite<Rotated>(({ rotate }) => {
+    if (rotate.id === status.id) replaceKey(rotate.key);
+  });
+  // When Root replaces its own key, polls with the former one are refused before the answer is here.
+  const writing = { ...rotation, send: (write: Write) => whileReplacing(() => rotation.send(write)) };
+  const [failure, setFailure] = useState<Failure | null>(null);
   const expected = confirmationOf(Date.now());
   const finish = ({ rotate }: Rotated) => {
     setDone(rotate);
     setConfirm("");
     setKey("");
-    if (rotate.id === status.id) replaceKey(rotate.key);
   };
   const generate = async () => {
-    const fresh = (await callApi({ method: "GET", path: "/x-gkey" })) as { readonly key: string };
-    setKey(fresh.key);
+    setFailure(null);
+    try {
+      const fresh = (await callApi({ method: "GET", path: "/x-gkey" })) as { readonly key: string };
+      setKey(fresh.key);
+    } catch (error) {
+      setFailure(failureOf(error));
+    }
   };
   const body = { confirm, ...(name === "" ? {} : { name }), ...(key === "" ? {} : { key }) };
   return (
@@ -91,6 +102,7 @@ export default function Rotation() {
               {words.generate}
             </Button>
           </Group>
+          {failure !== null && <FailureNotice failure={failure} />}
           <Group align="end" gap="xs">
             <TextInput
               label={words.confirm}
