@@ -9,13 +9,17 @@ import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
 import { FailureNotice } from "./failure-notice.tsx";
 
-/** Shows the answer of a question by `children`. `rows`: how high the placeholder is. */
+/**
+ * Shows the answer of a question by `children`. `rows`: how high the placeholder is. `hasFee`: only a button that names the fee may
+ * ask again, so a failure offers no retry.
+ */
 export function AskedState<T>(props: {
   readonly asked: UseQueryResult<T, CallFailed>;
   readonly rows?: number;
+  readonly hasFee?: boolean;
   readonly children: (answer: T) => ReactNode;
 }) {
-  const { asked, rows = 3, children } = props;
+  const { asked, rows = 3, hasFee = false, children } = props;
   const words = useWords(SHELL);
   if (asked.data !== undefined) {
     return (
@@ -30,7 +34,12 @@ export function AskedState<T>(props: {
     );
   }
   if (asked.error !== null) {
-    return <FailureNotice failure={asked.error.failure} onRetry={() => void asked.refetch()} />;
+    return (
+      <FailureNotice
+        failure={asked.error.failure}
+        {...(hasFee ? {} : { onRetry: () => void asked.refetch() })}
+      />
+    );
   }
   return (
     <Stack gap={6} role="status" aria-busy="true" aria-label={words.loading}>

@@ -21,14 +21,18 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_MS);
 }
 
-/** A button that downloads GET `path` as the file `name`; `label` says what, "Download" by default. */
+/**
+ * A button that downloads GET `path` as the file `name`; `label` says what, "Download" by default. `hasFee`: the label names a fee,
+ * and only the button that bears it may ask again, so a failure offers no retry.
+ */
 export function Download(props: {
   readonly path: string;
   readonly query?: Query;
   readonly name: string;
   readonly label?: string;
+  readonly hasFee?: boolean;
 }) {
-  const { path, query, name, label } = props;
+  const { path, query, name, label, hasFee = false } = props;
   const words = useWords(SHELL);
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -49,7 +53,7 @@ export function Download(props: {
       <Button variant="default" onClick={run} loading={isRunning}>
         {label ?? words.download}
       </Button>
-      {failure !== null && <FailureNotice failure={failure} onRetry={run} />}
+      {failure !== null && <FailureNotice failure={failure} {...(hasFee ? {} : { onRetry: run })} />}
     </Stack>
   );
 }

@@ -35,6 +35,7 @@ export const ACCOUNT = dictionary({
       amountHint: "US dollars",
       days: "Days",
       daysHint: "how long it is valid; 180 without it",
+      daysBounds: "a whole number from 1 to 36500",
       takeHint:
         "At most what no running request holds. It goes back to the account above, valid for 180 days.",
       before: "Before",
@@ -89,6 +90,7 @@ export const ACCOUNT = dictionary({
       amountHint: "美元",
       days: "天数",
       daysHint: "有效天数，不填为 180",
+      daysBounds: "请填写 1 到 36500 之间的整数",
       takeHint: "最多为未被进行中请求预留的部分。退回上级账户，有效期 180 天。",
       before: "之前",
       change: "变化",

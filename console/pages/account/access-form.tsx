@@ -9,20 +9,30 @@ import { WriteForm } from "../../components/write-form.tsx";
 import { ACCOUNT_SETTINGS } from "../../i18n/account-settings.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { changeText, itemsOf, LIST_FIELDS, type ListField } from "./list-change.ts";
+import {
+  changeText,
+  itemsOf,
+  LIST_FIELDS,
+  type ListChange,
+  type ListField,
+  listChange,
+  withChange,
+} from "./list-change.ts";
 import { ListEditor } from "./list-editor.tsx";
+
+const NO_CHANGE: ListChange = { added: [], removed: [] };
 
 /** The form of the lists. */
 export function AccessForm({ account }: { readonly account: Account }) {
   const words = useWords(ACCOUNT_SETTINGS);
   const { save, saved } = useWords(SHELL);
   const writing = useWrite();
-  const [edited, setEdited] = useState<Partial<Record<ListField, readonly string[]>>>({});
+  const [edited, setEdited] = useState<Partial<Record<ListField, ListChange>>>({});
   const before = (field: ListField) => itemsOf(account[field]);
-  const changes = LIST_FIELDS.map((field) => [
-    field,
-    changeText(field, before(field), edited[field] ?? before(field)),
-  ]).filter(([, text]) => text !== null);
+  const after = (field: ListField) => withChange(before(field), edited[field] ?? NO_CHANGE);
+  const changes = LIST_FIELDS.map((field) => [field, changeText(field, before(field), after(field))]).filter(
+    ([, text]) => text !== null,
+  );
   const isChanged = changes.length > 0;
   return (
     <Section title={words.access}>
@@ -45,8 +55,8 @@ export function AccessForm({ account }: { readonly account: Account }) {
               key={field}
               field={field}
               before={before(field)}
-              after={edited[field] ?? before(field)}
-              onChange={(after) => setEdited({ ...edited, [field]: after })}
+              after={after(field)}
+              onChange={(list) => setEdited({ ...edited, [field]: listChange(before(field), list) })}
             />
           ))}
         </SimpleGrid>

@@ -42,6 +42,15 @@ export const listChange = (before: readonly string[], after: readonly string[]):
 });
 
 /**
+ * Returns a list with a change applied. A form keeps changes and not whole lists, so that what others add or take away meanwhile
+ * stays as they made it.
+ */
+export const withChange = (list: readonly string[], { added, removed }: ListChange): readonly string[] => [
+  ...list.filter((item) => !removed.includes(item)),
+  ...added.filter((item) => !list.includes(item)),
+];
+
+/**
  * Returns the text that makes `after` of `before`, or null where they are the same. AllowModels is changed item by item, what is
  * new first, because its last pattern cannot be taken away; the other lists are replaced.
  */

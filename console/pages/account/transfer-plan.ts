@@ -1,11 +1,23 @@
 // What a transfer of credit does to both accounts, before it is made: their balances and the lines of their ledgers. The service moves
 // the credit and decides whether it may; this only shows what it will do (contract section 3).
 
+import { readField } from "../../api/account-fields.ts";
 import { addNanos, type Nanos, NO_NANOS, subtractNanos, toNanos } from "../../api/amount.ts";
 import type { CreditEntry } from "../../api/credits.ts";
 
 /** Days that credit is valid when none are given, and that refunds are always valid. */
 export const DEFAULT_DAYS = 180;
+
+/** The most days that the service takes. */
+const DAYS_MAX = 36_500;
+
+/** Reads the days that were typed, the default where there are none; null: the service would not take them. */
+export function daysOf(text: string): number | null {
+  if (text.trim() === "") return DEFAULT_DAYS;
+  const reading = readField("Days", text);
+  const days = reading.ok ? Number(reading.value) : 0;
+  return days >= 1 && days <= DAYS_MAX ? days : null;
+}
 
 const DAY_MS = 86_400_000;
 

@@ -15,7 +15,6 @@ import {
 } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
-import { readField } from "../../api/account-fields.ts";
 import { useAccountGet } from "../../api/account-view.ts";
 import { type Account, ancestorsOf, useAccount } from "../../api/accounts.ts";
 import { type Nanos, parseUsd, plainUsd, toNanos, usdText } from "../../api/amount.ts";
@@ -27,7 +26,7 @@ import { ACCOUNT } from "../../i18n/account.ts";
 import { FIELD_WORDS } from "../../i18n/account-fields.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { creditAfter, DEFAULT_DAYS, type TransferFacts, transferPlan } from "./transfer-plan.ts";
+import { creditAfter, DEFAULT_DAYS, daysOf, type TransferFacts, transferPlan } from "./transfer-plan.ts";
 import { TransferTable } from "./transfer-table.tsx";
 
 type Kind = TransferFacts["kind"];
@@ -104,18 +103,17 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
   const live = useAccountGet("live");
   const above = useAbove(account, kind);
   const amount = positive(parseUsd(amountText));
-  const days =
-    daysText.trim() === "" ? { ok: true as const, value: DEFAULT_DAYS } : readField("Days", daysText);
+  const typedDays = daysOf(daysText);
+  // What is taken back has no days: its field is not there to be corrected.
+  const days = kind === "take" ? DEFAULT_DAYS : typedDays;
   const balance = live.data?.balance.total ?? account.Balance;
-  const isReady = amount !== null && days.ok && above.isKnown;
-  const facts = isReady
-    ? { kind, amount, days: Number(days.value), balance, above: above.balance, nowMs: Date.now() }
-    : null;
+  const isReady = amount !== null && days !== null && above.isKnown;
+  const facts = isReady ? { kind, amount, days, balance, above: above.balance, nowMs: Date.now() } : null;
   const plan = facts && transferPlan(facts);
   const credits = live.data?.balance.credits;
   const body =
     kind === "give"
-      ? { CreditGranted: amount, ...(daysText.trim() === "" ? {} : { Days: days.ok ? days.value : 0 }) }
+      ? { CreditGranted: amount, ...(daysText.trim() === "" ? {} : { Days: days }) }
       : { CreditGranted: amount === null ? null : toNanos(-amount) };
   const isShort = plan !== null && (plan.account.after < 0n || (plan.above?.after ?? 0n) < 0n);
   return (
@@ -151,7 +149,7 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
             inputMode="numeric"
             autoComplete="off"
             placeholder={String(DEFAULT_DAYS)}
-            {...(days.ok ? {} : { error: fieldWords.number })}
+            {...(typedDays === null ? { error: words.daysBounds } : {})}
           />
         )}
       </SimpleGrid>

@@ -73,7 +73,7 @@ function BillOfPeriod({ period, grouping }: { readonly period: Period; readonly 
         </Alert>
       )}
       {!isUnasked && (
-        <AskedState asked={asked} rows={12}>
+        <AskedState asked={asked} rows={12} hasFee={fee > 0n}>
           {(bill) => <BillReport bill={bill} period={period} grouping={grouping} />}
         </AskedState>
       )}
@@ -83,6 +83,7 @@ function BillOfPeriod({ period, grouping }: { readonly period: Period; readonly 
           query={csv.query}
           name={`usage-${view.user ?? me.id}-${period.days?.from ?? "hours"}.csv`}
           label={fee > 0n ? words.csvFor(price) : words.csv}
+          hasFee={fee > 0n}
         />
         <Button variant="default" onClick={() => window.print()}>
           {shell.print}

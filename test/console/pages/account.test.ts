@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { toNanos } from "../../../console/api/amount.ts";
 import { deletionOf } from "../../../console/pages/account/deletion.ts";
 import { type Above, highestRates, listsThatHold } from "../../../console/pages/account/effective.ts";
-import { changeText, withTyped } from "../../../console/pages/account/list-change.ts";
-import { creditAfter, transferPlan } from "../../../console/pages/account/transfer-plan.ts";
+import { changeText, listChange, withChange, withTyped } from "../../../console/pages/account/list-change.ts";
+import { creditAfter, daysOf, transferPlan } from "../../../console/pages/account/transfer-plan.ts";
 import { accountStateOf, reachedModels } from "../../../console/pages/home/state-of.ts";
 import { readModels } from "../../../src/http/accounts/user-lists.ts";
 
@@ -27,6 +27,15 @@ describe("a list", () => {
 
   test("a Level may be negative, so it is taken away by its button alone", () => {
     expect(withTyped("AllowLevels", ["1"], "-1")).toEqual(["1", "-1"]);
+  });
+
+  test("a change leaves alone what others add and take away meanwhile", () => {
+    const change = listChange(["a", "b", "c"], ["a", "c", "d"]);
+    const now = ["b", "c", "e"];
+    const after = withChange(now, change);
+    expect(after).toEqual(["c", "e", "d"]);
+    expect(changeText("AllowModels", now, after)).toBe("d,-b");
+    expect(withChange(["c", "d"], change)).toEqual(["c", "d"]);
   });
 
   test("other lists are replaced; where nothing changes nothing is sent", () => {
@@ -59,6 +68,11 @@ describe("a transfer", () => {
     expect([account.line, account.expires, above!.line, above!.expires]).toEqual([
       ...["transfer_in", "2027-03-28", "transfer_out", null],
     ]);
+  });
+
+  test("has days that the service takes, and 180 where none are typed", () => {
+    expect(["", "1", " 36500 "].map(daysOf)).toEqual([180, 1, 36_500]);
+    for (const typed of ["-999999999", "0", "36501", "1.5", "ten"]) expect(daysOf(typed)).toBeNull();
   });
 
   test("is a grant where Root makes the credit, and a refund where it is taken back", () => {

@@ -118,7 +118,10 @@ export function addingBody(draft: KeyDraft): object | null {
   };
 }
 
-/** Returns the body of `PUT /x-keys/{id}` with what differs from the key; null: nothing does, or a field is not readable. */
+/**
+ * Returns the body of `PUT /x-keys/{id}` with what differs from the key as it was when the form began; null: nothing does, or a field
+ * is not readable.
+ */
 export function changingBody(draft: KeyDraft, row: KeyRow): object | null {
   const config = configOf(draft);
   if (config === null || !isLevel(draft.level) || draft.provider.trim() === "") return null;

@@ -61,9 +61,12 @@ export default function OneKey() {
 function KeyForm({ row }: { readonly row: KeyRow }) {
   const words = useWords(PROVIDER_KEY);
   const { saved } = useWords(SHELL);
-  const [draft, setDraft] = useState<KeyDraft>(() => draftOf(row));
-  const writing = useWrite<{ readonly key: KeyRow }>();
-  const body = changingBody(draft, row);
+  // What is typed is compared with the row that it began with: the row of a later poll would make what others changed meanwhile
+  // look like a change of this form, which would undo it. Until something is typed the form follows the polls.
+  const [edited, setEdited] = useState<{ readonly from: KeyRow; readonly draft: KeyDraft } | null>(null);
+  const { from, draft } = edited ?? { from: row, draft: draftOf(row) };
+  const writing = useWrite();
+  const body = changingBody(draft, from);
   const maskOf = (value: unknown) => (typeof value === "string" ? value : null);
   const privateKey = maskOf((row.Config as Readonly<Record<string, unknown>>).private_key);
   return (
@@ -79,7 +82,7 @@ function KeyForm({ row }: { readonly row: KeyRow }) {
         writing={writing}
         write={body === null ? null : { method: "PUT", path: `/x-keys/${row.ID}`, body }}
         submit={words.save}
-        onDone={({ key }) => setDraft(draftOf(key))}
+        onDone={() => setEdited(null)}
         beside={
           writing.answer !== null && body === null ? (
             <Text size="sm" role="status">
@@ -90,7 +93,7 @@ function KeyForm({ row }: { readonly row: KeyRow }) {
       >
         <ProviderKeyFields
           draft={draft}
-          change={(changes) => setDraft({ ...draft, ...changes })}
+          change={(changes) => setEdited({ from, draft: { ...draft, ...changes } })}
           failure={writing.failure}
           masks={{ secret: row.SecretKey, privateKey }}
         />

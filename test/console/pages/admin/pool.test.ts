@@ -79,6 +79,14 @@ describe("the form of a key", () => {
     expect(changingBody({ ...draft, privateKey: "new" }, known)).toEqual({ Config: { private_key: "new" } });
   });
 
+  test("leaves alone what others changed since it began", () => {
+    const began = row({ Level: 1, Status: true });
+    const now = row({ Level: 2, Status: false });
+    const draft = { ...draftOf(began), name: "other" };
+    expect(changingBody(draft, began)).toEqual({ Name: "other" });
+    expect(changingBody(draftOf(now), now)).toBeNull();
+  });
+
   test("takes away what belonged to another type", () => {
     const known = row({ Config: { provider_type: "cloud_a", model_mapping: { "*": "all" } } });
     expect(changingBody({ ...draftOf(known), type: "standard" }, known)).toEqual({
