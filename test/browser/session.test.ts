@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { inBrowser } from "./browser.ts";
 import { PAGES, pagesOf, pathOf } from "./pages.ts";
-import { makeEndingKey } from "./states.ts";
+import { failNext, makeEndingKey } from "./states.ts";
 import { KEY_STORAGE_NAME, openVisitor, type Visitor } from "./visit.ts";
 import { type Role, sharedWorld, sharedWorldWithAdminPort, type World } from "./world.ts";
 
@@ -116,6 +116,24 @@ inBrowser("the session of the console", () => {
       await page.getByText("An hour passed without use, so the key was forgotten.").waitFor();
       expect(await stored(page)).toEqual([null, null]);
       visitor.expectClean();
+    });
+
+    test("that may not even ask who it is can be signed out", async () => {
+      const visitor = await visit(world, "leaf");
+      const { page } = visitor;
+      const error = {
+        message: "The account is disabled.",
+        type: "permission_error",
+        code: "account_disabled",
+      };
+      await failNext(page, { path: "/dashboard/status" }, { status: 403, body: { error } });
+      await page.goto("/console/keys");
+      await page.getByRole("alert").getByText("account_disabled").waitFor();
+      await visitor.expectAccessible();
+      await signOut(page);
+      await signInPage(page).waitFor();
+      expect(await stored(page)).toEqual([null, null]);
+      visitor.expectClean(/403/);
     });
 
     test("that ends while its page is open signs out, and the page says why", async () => {
