@@ -118,6 +118,19 @@ inBrowser("the session of the console", () => {
       visitor.expectClean();
     });
 
+    test("is forgotten by the first press after an hour in which no timer ran", async () => {
+      const visitor = await visit(world, "leaf");
+      const { page } = visitor;
+      await page.clock.install();
+      await visitor.goto("/console/keys", "API keys");
+      // The time goes on and no timer is due, as when a computer wakes.
+      await page.clock.setSystemTime((await page.evaluate(() => Date.now())) + IDLE_MS);
+      await page.keyboard.press("Shift");
+      await page.getByText("An hour passed without use, so the key was forgotten.").waitFor();
+      expect(await stored(page)).toEqual([null, null]);
+      visitor.expectClean();
+    });
+
     test("that may not even ask who it is can be signed out", async () => {
       const visitor = await visit(world, "leaf");
       const { page } = visitor;
