@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { inBrowser } from "./browser.ts";
 import { PAGES, pagesOf, pathOf } from "./pages.ts";
-import { failNext, makeEndingKey } from "./states.ts";
+import { failNext, makeAccount, makeEndingKey } from "./states.ts";
 import { KEY_STORAGE_NAME, openVisitor, type Visitor } from "./visit.ts";
 import { type Role, sharedWorld, sharedWorldWithAdminPort, type World } from "./world.ts";
 
@@ -147,6 +147,37 @@ inBrowser("the session of the console", () => {
       await signInPage(page).waitFor();
       expect(await stored(page)).toEqual([null, null]);
       visitor.expectClean(/403/);
+    });
+
+    test("does not take the place of another that has signed in while it was made", async () => {
+      const account = await makeAccount(world, "reseller");
+      const other = world.account("leaf").key;
+      const visitor = await visit(world, "leaf", { key: account.key });
+      const { page } = visitor;
+      await visitor.goto("/console/keys", "API keys");
+      const reached = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      await page.route("**/x-self", async (route) => {
+        reached.resolve();
+        await held.promise;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Open main" }).click();
+      await page.getByRole("button", { name: "Rotate the main key" }).click();
+      const dialog = page.getByRole("dialog", { name: "Rotate the main key" });
+      await dialog.getByRole("button", { name: "Rotate the main key" }).click();
+      await reached.promise;
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await signOut(page);
+      await signIn(page, other);
+      await home(page).waitFor();
+      const answered = page.waitForResponse("**/x-self");
+      held.resolve();
+      expect((await answered).status()).toBe(200);
+      await visitor.settled();
+      expect(await stored(page)).toEqual([other, null]);
+      visitor.expectClean();
     });
 
     test("that ends while its page is open signs out, and the page says why", async () => {
