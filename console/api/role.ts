@@ -9,7 +9,7 @@ export type Status = Answers["/dashboard/status"];
 const ROOT_ID = 1;
 
 /** What a page needs of the key. */
-export type Need = "invoke" | "read" | "manage_keys" | "manage" | "admin" | "root";
+export type Need = "invoke" | "read" | "manage_keys" | "read_and_manage" | "manage" | "admin" | "root";
 
 /** Whether the account that is signed in is Root. */
 export const isRoot = ({ id }: Pick<Status, "id">): boolean => id === ROOT_ID;
@@ -23,6 +23,8 @@ export function isAllowed(status: Status, need: Need): boolean {
       return has(need);
     case "manage_keys":
       return has("manage");
+    case "read_and_manage":
+      return has("read") && has("manage");
     case "manage":
       return status.manage && has("read") && has("manage");
     case "admin":

@@ -73,9 +73,12 @@ export function signOut(reason: SignedOutReason): void {
   change({ key: null, reason });
 }
 
-/** Puts a new key of the same account in the place of the one that it replaces. */
-export function replaceKey(key: string): void {
-  if (session.key === null) return;
+/**
+ * Puts a new key of the same account in the place of `replaced`. Where that is not the key of the session any more, nothing is done:
+ * another account may have signed in while the new key was on its way.
+ */
+export function replaceKey(key: string, replaced: string | null = session.key): void {
+  if (session.key === null || session.key !== replaced) return;
   keep(key, session.remembered);
   change({ ...session, key });
 }
@@ -111,17 +114,27 @@ export const useSession = (): Session =>
 /** Watches for idleness, and for a sign-out in another tab. Called once, at the start. */
 export function watchSession(): void {
   let activeAt = Date.now();
-  for (const event of ["pointerdown", "keydown"]) {
-    window.addEventListener(event, () => {
-      activeAt = Date.now();
-    });
-  }
-  setInterval(() => {
-    if (session.key === null) return;
+  /** Ends a session whose hour is over; otherwise returns its last sign of life in any tab, and where that is kept. */
+  const endOrLatest = () => {
+    if (session.key === null) return null;
     const storage = session.remembered ? localStorage : sessionStorage;
     const latest = Math.max(activeAt, Number(storage.getItem(ACTIVE_NAME) ?? 0));
-    if (Date.now() - latest >= IDLE_MS_MAX) return signOut("idle");
-    storage.setItem(ACTIVE_NAME, String(latest));
+    if (Date.now() - latest < IDLE_MS_MAX) return { storage, latest };
+    signOut("idle");
+    return null;
+  };
+  for (const event of ["pointerdown", "keydown"]) {
+    const renew = () => {
+      // No timer runs while a computer sleeps: the first press after it may come before the next look, and must not renew what is over.
+      endOrLatest();
+      activeAt = Date.now();
+    };
+    // Captured, so that the session has ended before anything on the page acts on the press.
+    window.addEventListener(event, renew, { capture: true });
+  }
+  setInterval(() => {
+    const alive = endOrLatest();
+    alive?.storage.setItem(ACTIVE_NAME, String(alive.latest));
   }, IDLE_CHECK_MS);
   window.addEventListener("storage", ({ key, newValue }) => {
     if (key === KEY_NAME && newValue === null && session.key !== null && session.remembered) {

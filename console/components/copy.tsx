@@ -5,6 +5,7 @@ import { addressOf, type Query } from "../api/call.ts";
 import { curlOf } from "../api/curl.ts";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
+import { saveFile } from "./download.tsx";
 
 /** A button that copies a text; `label` says what, "Copy" by default. */
 export function Copy(props: { readonly text: string; readonly label?: string }) {
@@ -47,9 +48,7 @@ export function SecretOnce(props: { readonly secret: string; readonly name: stri
           <Copy text={secret} />
           <Button
             variant="default"
-            component="a"
-            href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${secret}\n`)}`}
-            download={`${name}.key.txt`}
+            onClick={() => saveFile(`${name}.key.txt`, new Blob([`${secret}\n`], { type: "text/plain" }))}
           >
             {words.secret.saveFile}
           </Button>

@@ -1,10 +1,9 @@
 // The foot of the menu: language, appearance, and the way out.
 
-import { Box, Button, Group, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { useLocation } from "wouter";
-import { signOut } from "../api/session.ts";
+import { Box, Group, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { chooseLanguage, LANGUAGES, type Language, useLanguage, useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
+import { SignOut } from "./sign-out.tsx";
 
 const SCHEMES = ["light", "dark", "auto"] as const;
 
@@ -13,12 +12,6 @@ export function Preferences() {
   const words = useWords(SHELL);
   const language = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const [, navigate] = useLocation();
-  const leave = () => {
-    // The next account begins at its own Home, and not where this account was.
-    navigate("/");
-    signOut("signed_out");
-  };
   return (
     <Box px="xs" py="xs" className="preferences">
       <Choices label={words.language}>
@@ -35,9 +28,7 @@ export function Preferences() {
           </Choice>
         ))}
       </Choices>
-      <Button variant="default" fullWidth mt={6} onClick={leave}>
-        {words.signOut}
-      </Button>
+      <SignOut fullWidth />
     </Box>
   );
 }

@@ -9,13 +9,21 @@ import { PageBoundary } from "../components/page-boundary.tsx";
 import { NotFound } from "../pages/not-found.tsx";
 import { PAGES } from "../pages/page-table.tsx";
 import { PageFrame } from "./page-frame.tsx";
+import { SignOut } from "./sign-out.tsx";
 import { StatusContext } from "./status.ts";
 import { UndoLauncher } from "./undo-launcher.tsx";
 
 /** The pages of the account that is signed in. */
 export default function SignedIn() {
   const status = useGet("/dashboard/status");
-  return <AskedState asked={status}>{(known) => <Pages status={known} />}</AskedState>;
+  // Without this answer there is no menu to sign out in, and whoever is disabled would be held here.
+  const hasFailed = status.data === undefined && status.error !== null;
+  return (
+    <>
+      <AskedState asked={status}>{(known) => <Pages status={known} />}</AskedState>
+      {hasFailed && <SignOut />}
+    </>
+  );
 }
 
 function Pages({ status }: { readonly status: Status }) {

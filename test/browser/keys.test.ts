@@ -2,6 +2,7 @@
 // made. What the service has of it is asked through the API.
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { Account, Json } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
 import { failNext } from "./states.ts";
@@ -54,7 +55,15 @@ inBrowser("the page of API keys", () => {
     await field("AllowModels").fill("gpt-4o-mini house-*");
     await field("Tags").fill("team=build");
     await inDialog("New key").click();
+    const download = visitor.page.waitForEvent("download");
+    await visitor.page.getByRole("button", { name: "Save as file" }).click();
+    const file = await download;
+    // Its address is one of this tab alone, without the key.
+    expect(file.url()).toStartWith("blob:");
+    expect(file.suggestedFilename()).toBe("build server.key.txt");
+    const saved = readFileSync(await file.path(), "utf8");
     const secret = await takeSecret();
+    expect(saved).toBe(`${secret}\n`);
     expect(await keyNamed("build server")).toMatchObject({
       ...{ scopes: ["invoke"], daily_limit: 2.5, rpm: 15, allow_models: ["gpt-4o-mini", "house-*"] },
       tags: { team: "build" },

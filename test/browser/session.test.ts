@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { inBrowser } from "./browser.ts";
 import { PAGES, pagesOf, pathOf } from "./pages.ts";
-import { makeEndingKey } from "./states.ts";
+import { failNext, makeAccount, makeEndingKey } from "./states.ts";
 import { KEY_STORAGE_NAME, openVisitor, type Visitor } from "./visit.ts";
 import { type Role, sharedWorld, sharedWorldWithAdminPort, type World } from "./world.ts";
 
@@ -115,6 +115,68 @@ inBrowser("the session of the console", () => {
       await page.clock.runFor(2 * IDLE_CHECK_MS);
       await page.getByText("An hour passed without use, so the key was forgotten.").waitFor();
       expect(await stored(page)).toEqual([null, null]);
+      visitor.expectClean();
+    });
+
+    test("is forgotten by the first press after an hour in which no timer ran", async () => {
+      const visitor = await visit(world, "leaf");
+      const { page } = visitor;
+      await page.clock.install();
+      await visitor.goto("/console/keys", "API keys");
+      // The time goes on and no timer is due, as when a computer wakes.
+      await page.clock.setSystemTime((await page.evaluate(() => Date.now())) + IDLE_MS);
+      await page.keyboard.press("Shift");
+      await page.getByText("An hour passed without use, so the key was forgotten.").waitFor();
+      expect(await stored(page)).toEqual([null, null]);
+      visitor.expectClean();
+    });
+
+    test("that may not even ask who it is can be signed out", async () => {
+      const visitor = await visit(world, "leaf");
+      const { page } = visitor;
+      const error = {
+        message: "The account is disabled.",
+        type: "permission_error",
+        code: "account_disabled",
+      };
+      await failNext(page, { path: "/dashboard/status" }, { status: 403, body: { error } });
+      await page.goto("/console/keys");
+      await page.getByRole("alert").getByText("account_disabled").waitFor();
+      await visitor.expectAccessible();
+      await signOut(page);
+      await signInPage(page).waitFor();
+      expect(await stored(page)).toEqual([null, null]);
+      visitor.expectClean(/403/);
+    });
+
+    test("does not take the place of another that has signed in while it was made", async () => {
+      const account = await makeAccount(world, "reseller");
+      const other = world.account("leaf").key;
+      const visitor = await visit(world, "leaf", { key: account.key });
+      const { page } = visitor;
+      await visitor.goto("/console/keys", "API keys");
+      const reached = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      await page.route("**/x-self", async (route) => {
+        reached.resolve();
+        await held.promise;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Open main" }).click();
+      await page.getByRole("button", { name: "Rotate the main key" }).click();
+      const dialog = page.getByRole("dialog", { name: "Rotate the main key" });
+      await dialog.getByRole("button", { name: "Rotate the main key" }).click();
+      await reached.promise;
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await signOut(page);
+      await signIn(page, other);
+      await home(page).waitFor();
+      const answered = page.waitForResponse("**/x-self");
+      held.resolve();
+      expect((await answered).status()).toBe(200);
+      await visitor.settled();
+      expect(await stored(page)).toEqual([other, null]);
       visitor.expectClean();
     });
 

@@ -8,7 +8,7 @@ import { callApi } from "../../api/call.ts";
 import { type Failure, failureOf } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
 import { isRoot } from "../../api/role.ts";
-import { replaceKey, whileReplacing } from "../../api/session.ts";
+import { currentKey, replaceKey, whileReplacing } from "../../api/session.ts";
 import { CopyCurl } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FailureNotice } from "../../components/failure-notice.tsx";
@@ -23,9 +23,10 @@ export const confirmationAt = (nowMs: number): string =>
 /** Rotates the main key, which is then the key of the session, and returns it. */
 const rotateMainKey = (confirm: string): Promise<string> =>
   whileReplacing(async () => {
+    const former = currentKey();
     const answer = await callApi({ method: "POST", path: "/x-self", body: { confirm } });
     const { key } = (answer as { readonly rotate: { readonly key: string } }).rotate;
-    replaceKey(key);
+    replaceKey(key, former);
     return key;
   });
 
