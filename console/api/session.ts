@@ -77,7 +77,7 @@ export function signOut(reason: SignedOutReason): void {
  * Puts a new key of the same account in the place of `replaced`. Where that is not the key of the session any more, nothing is done:
  * another account may have signed in while the new key was on its way.
  */
-export function replaceKey(key: string, replaced: string | null = session.key): void {
+export function replaceKey(key: string, replaced: string | null): void {
   if (session.key === null || session.key !== replaced) return;
   keep(key, session.remembered);
   change({ ...session, key });

@@ -67,7 +67,12 @@ inBrowser("the page of prices", () => {
   test("the effect on the last 30 days is seen before a price is saved, and the save is undone", async () => {
     await draftOutput(/^gpt-4o in/, "20.5");
     const draft = { ChatPricing: { ...PRICING.ChatPricing, "gpt-4o": { OutputText: 20.5 } } };
-    const preview = await ask("POST", "/x-config/preview", { PRICING: draft });
+    let preview: Json = {};
+    // One preview of an Owner is made at once, and the page asks for its own.
+    await until("the page's preview is made", async () => {
+      preview = await ask("POST", "/x-config/preview", { PRICING: draft });
+      return preview.success === true;
+    });
     expect(preview.total.cost_preview).toBeGreaterThan(preview.total.cost_now);
     const effect = visitor.page.getByRole("region", { name: "The last 30 days with these prices" }).first();
     await effect.getByText(String(preview.total.cost_preview), { exact: true }).first().waitFor();

@@ -12,7 +12,7 @@ export const DEFAULT_DAYS = 180;
 const DAYS_MAX = 36_500;
 
 /** Reads the days that were typed, the default where there are none; null: the service would not take them. */
-export function daysOf(text: string): number | null {
+export function validityDays(text: string): number | null {
   if (text.trim() === "") return DEFAULT_DAYS;
   const reading = readField("Days", text);
   const days = reading.ok ? Number(reading.value) : 0;

@@ -26,7 +26,13 @@ import { ACCOUNT } from "../../i18n/account.ts";
 import { FIELD_WORDS } from "../../i18n/account-fields.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { creditAfter, DEFAULT_DAYS, daysOf, type TransferFacts, transferPlan } from "./transfer-plan.ts";
+import {
+  creditAfter,
+  DEFAULT_DAYS,
+  type TransferFacts,
+  transferPlan,
+  validityDays,
+} from "./transfer-plan.ts";
 import { TransferTable } from "./transfer-table.tsx";
 
 type Kind = TransferFacts["kind"];
@@ -103,7 +109,7 @@ function TransferForm(props: { readonly account: Account; readonly onDone: (kind
   const live = useAccountGet("live");
   const above = useAbove(account, kind);
   const amount = positive(parseUsd(amountText));
-  const typedDays = daysOf(daysText);
+  const typedDays = validityDays(daysText);
   // What is taken back has no days: its field is not there to be corrected.
   const days = kind === "take" ? DEFAULT_DAYS : typedDays;
   const balance = live.data?.balance.total ?? account.Balance;

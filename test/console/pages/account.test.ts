@@ -5,7 +5,7 @@ import { toNanos } from "../../../console/api/amount.ts";
 import { deletionOf } from "../../../console/pages/account/deletion.ts";
 import { type Above, highestRates, listsThatHold } from "../../../console/pages/account/effective.ts";
 import { changeText, listChange, withChange, withTyped } from "../../../console/pages/account/list-change.ts";
-import { creditAfter, daysOf, transferPlan } from "../../../console/pages/account/transfer-plan.ts";
+import { creditAfter, transferPlan, validityDays } from "../../../console/pages/account/transfer-plan.ts";
 import { accountStateOf, reachedModels } from "../../../console/pages/home/state-of.ts";
 import { readModels } from "../../../src/http/accounts/user-lists.ts";
 
@@ -71,8 +71,8 @@ describe("a transfer", () => {
   });
 
   test("has days that the service takes, and 180 where none are typed", () => {
-    expect(["", "1", " 36500 "].map(daysOf)).toEqual([180, 1, 36_500]);
-    for (const typed of ["-999999999", "0", "36501", "1.5", "ten"]) expect(daysOf(typed)).toBeNull();
+    expect(["", "1", " 36500 "].map(validityDays)).toEqual([180, 1, 36_500]);
+    for (const typed of ["-999999999", "0", "36501", "1.5", "ten"]) expect(validityDays(typed)).toBeNull();
   });
 
   test("is a grant where Root makes the credit, and a refund where it is taken back", () => {

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { callApi } from "../../../api/call.ts";
 import { type Failure, failureOf } from "../../../api/failure.ts";
-import { replaceKey, whileReplacing } from "../../../api/session.ts";
+import { currentKey, replaceKey, whileReplacing } from "../../../api/session.ts";
 import { useWrite, type Write } from "../../../api/writes.ts";
 import { SecretOnce } from "../../../components/copy.tsx";
 import { FailureNotice } from "../../../components/failure-notice.tsx";
@@ -35,8 +35,9 @@ export default function Rotation() {
   const [key, setKey] = useState("");
   const [confirm, setConfirm] = useState("");
   const [done, setDone] = useState<Rotated["rotate"] | null>(null);
+  const former = currentKey();
   const rotation = useWrite<Rotated>(({ rotate }) => {
-    if (rotate.id === status.id) replaceKey(rotate.key);
+    if (rotate.id === status.id) replaceKey(rotate.key, former);
   });
   // When Root replaces its own key, polls with the former one are refused before the answer is here.
   const writing = { ...rotation, send: (write: Write) => whileReplacing(() => rotation.send(write)) };
