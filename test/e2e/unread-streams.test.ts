@@ -11,8 +11,11 @@ const STREAMS = 8;
 const OFFERED_BYTES = 96_000_000;
 /** What the kernel's buffers on both sides take, with room to spare: megabytes, of which none is ours. */
 const TAKEN_BYTES_MAX = 40_000_000;
-/** What the process may hold for each. */
-const HELD_BYTES_MAX = 1_000_000;
+/**
+ * What the process may hold for each, the sockets of its client and of its provider included, which live in it too: 1.4 MB at first,
+ * 1 MB after a quarter of a minute. A stream that is read ahead holds all that is offered.
+ */
+const HELD_BYTES_MAX = 2_000_000;
 
 /** One HTTP/1.1 chunk. */
 const chunkOf = (body: string | Uint8Array): Buffer =>
