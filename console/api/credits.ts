@@ -2,8 +2,7 @@
 // pace of the last days, and until when all of it lasts. A forecast is no figure of the ledger. It reads no clock.
 
 import { type Nanos, NO_NANOS, subtractNanos, toNanos } from "./amount.ts";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "./days.ts";
 
 /** An entry of credit as the service states it. */
 export interface CreditEntry {

@@ -2,11 +2,11 @@
 
 import { addNanos, NO_NANOS } from "../api/amount.ts";
 import type { Answers } from "../api/answers.ts";
+import { DAY_MS, utcDay } from "../api/days.ts";
 import type { CostColumn } from "./cost-chart.tsx";
 
 type Bill = Answers["/dashboard/bill"];
 
-const DAY_MS = 86_400_000;
 /** A bill states the last 365 days of a longer period. */
 const DAYS_MAX = 365;
 
@@ -19,9 +19,7 @@ export interface DaySpan {
 /** Returns every day of a period, the first one first. */
 export function daysOf({ from, count }: DaySpan): readonly string[] {
   const first = Date.parse(from);
-  const all = Array.from({ length: count }, (_, nth) =>
-    new Date(first + nth * DAY_MS).toISOString().slice(0, 10),
-  );
+  const all = Array.from({ length: count }, (_, nth) => utcDay(first + nth * DAY_MS));
   return all.slice(-DAYS_MAX);
 }
 

@@ -4,6 +4,7 @@
 import { readField } from "../../api/account-fields.ts";
 import { addNanos, type Nanos, NO_NANOS, subtractNanos, toNanos } from "../../api/amount.ts";
 import type { CreditEntry } from "../../api/credits.ts";
+import { DAY_MS } from "../../api/days.ts";
 
 /** Days that credit is valid when none are given, and that refunds are always valid. */
 export const DEFAULT_DAYS = 180;
@@ -18,8 +19,6 @@ export function validityDays(text: string): number | null {
   const days = reading.ok ? Number(reading.value) : 0;
   return days >= 1 && days <= DAYS_MAX ? days : null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** One side of a transfer. */
 export interface TransferSide {

@@ -12,6 +12,7 @@ import {
 } from "../../api/amount.ts";
 import type { Answers } from "../../api/answers.ts";
 import { creditEndOf } from "../../api/credits.ts";
+import { DAY_MS } from "../../api/days.ts";
 import { isRoot } from "../../api/role.ts";
 import { Amount } from "../../components/amount.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
@@ -24,7 +25,6 @@ import { dayBefore } from "./days.ts";
 /** The answer that Home polls. */
 export type Live = Answers["/dashboard/live"];
 
-const DAY_MS = 86_400_000;
 /** Days whose pace the forecast takes. */
 const PACE_DAYS = 7;
 

@@ -3,6 +3,7 @@
 import { Badge, Group, Text, UnstyledButton } from "@mantine/core";
 import { useAccountView } from "../../api/account-view.ts";
 import { countText, usdText } from "../../api/amount.ts";
+import { utcDay } from "../../api/days.ts";
 import { Amount } from "../../components/amount.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Time, utcText } from "../../components/time.tsx";
@@ -66,7 +67,7 @@ function Day({ at }: { readonly at: string | null }) {
 
 /** Today in UTC, and the first day of its month, as YYYY-MM-DD. */
 const periodsAt = (nowMs: number) => {
-  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const today = utcDay(nowMs);
   return { today, month: `${today.slice(0, 7)}-01` };
 };
 

@@ -5,6 +5,7 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { callApi } from "../../api/call.ts";
+import { utcDay } from "../../api/days.ts";
 import { type Failure, failureOf } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
 import { isRoot } from "../../api/role.ts";
@@ -17,8 +18,7 @@ import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 
 /** Returns the confirmation of today, in UTC. */
-export const confirmationAt = (nowMs: number): string =>
-  `${new Date(nowMs).toISOString().slice(0, 10)}-ROTATE-SELF`;
+export const confirmationAt = (nowMs: number): string => `${utcDay(nowMs)}-ROTATE-SELF`;
 
 /** Rotates the main key, which is then the key of the session, and returns it. */
 const rotateMainKey = (confirm: string): Promise<string> =>

@@ -3,6 +3,7 @@
 import { Text } from "@mantine/core";
 import { usdText } from "../../api/amount.ts";
 import type { CreditEntry } from "../../api/credits.ts";
+import { utcDay } from "../../api/days.ts";
 import { useLanguage, useWords } from "../../i18n/language.ts";
 import { LEDGER } from "../../i18n/ledger.ts";
 import { dayText, monthText, weekdayNames } from "./dates.ts";
@@ -16,7 +17,7 @@ export function ExpiryCalendar(props: { readonly entries: readonly CreditEntry[]
   const { entries, nowMs } = props;
   const words = useWords(LEDGER);
   const months = expiryMonths(entries);
-  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const today = utcDay(nowMs);
   return (
     <div className="expiry-calendar">
       {months.slice(0, MONTHS_MAX).map((month) => (

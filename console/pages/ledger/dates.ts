@@ -1,5 +1,6 @@
 // Days and months in words, in UTC and in the language of the pages.
 
+import { DAY_MS } from "../../api/days.ts";
 import type { Language } from "../../i18n/language.ts";
 
 const LOCALES = { en: "en-GB", zh: "zh-CN" } as const satisfies Record<Language, string>;
@@ -19,7 +20,6 @@ export const monthText = (month: string, language: Language): string =>
 
 /** Monday, 4 January 2027, and the days after it. */
 const MONDAY_MS = Date.UTC(2027, 0, 4);
-const DAY_MS = 86_400_000;
 
 /** Returns short names of the days of a week, Monday first. */
 export const weekdayNames = (language: Language): readonly string[] =>

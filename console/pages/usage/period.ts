@@ -2,6 +2,7 @@
 
 import { type Nanos, NO_NANOS, toNanos } from "../../api/amount.ts";
 import type { Query } from "../../api/call.ts";
+import { DAY_MS, utcDay } from "../../api/days.ts";
 
 /** The periods that can be chosen. */
 export const PERIODS = ["24h", "48h", "7", "30", "90", "month", "last", "custom"] as const;
@@ -17,11 +18,8 @@ export interface Period {
   readonly days: { readonly from: string; readonly to: string; readonly count: number } | null;
 }
 
-const DAY_MS = 86_400_000;
 const HOURS: Readonly<Record<string, number>> = { "24h": 24, "48h": 48 };
 const DAYS: Readonly<Record<string, number>> = { "7": 7, "30": 30, "90": 90 };
-
-const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
  * Returns the period of this name; `start` and `end` are those of a custom one, as YYYY-MM-DD. Null: the custom days name no
@@ -32,23 +30,23 @@ export function periodOf(
   custom: { readonly start: string; readonly end: string },
   nowMs: number,
 ): Period | null {
-  const today = dayText(nowMs);
+  const today = utcDay(nowMs);
   const hours = HOURS[name];
   if (hours !== undefined) return { query: { hours }, days: null };
   const days = DAYS[name];
   if (days !== undefined) {
-    return { query: { days }, days: { from: dayText(nowMs - (days - 1) * DAY_MS), to: today, count: days } };
+    return { query: { days }, days: { from: utcDay(nowMs - (days - 1) * DAY_MS), to: today, count: days } };
   }
   if (name === "month") return between(`${today.slice(0, 7)}-01`, today);
   if (name === "last") {
-    const last = dayText(Date.parse(`${today.slice(0, 7)}-01`) - DAY_MS);
+    const last = utcDay(Date.parse(`${today.slice(0, 7)}-01`) - DAY_MS);
     return between(`${last.slice(0, 7)}-01`, last);
   }
   return between(custom.start, custom.end === "" ? today : custom.end);
 }
 
 const isDay = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayText(Date.parse(text)) === text;
+  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && utcDay(Date.parse(text)) === text;
 
 function between(from: string, to: string): Period | null {
   if (!isDay(from) || !isDay(to) || to < from) return null;

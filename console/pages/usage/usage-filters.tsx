@@ -1,7 +1,8 @@
 // The period and the grouping of the page Usage.
 
-import { Group, SegmentedControl, Select } from "@mantine/core";
+import { Group, SegmentedControl } from "@mantine/core";
 import { TextFilter } from "../../components/filter-bar.tsx";
+import { PeriodFields } from "../../components/period-fields.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
 import { USAGE } from "../../i18n/usage.ts";
@@ -20,26 +21,13 @@ export function UsageFilters(props: {
   const isHours = view.period.endsWith("h");
   return (
     <Group gap="xs" align="flex-end" role="search" aria-label={filters} className="no-print">
-      <Select
-        label={words.period}
-        value={PERIODS.find((name) => name === view.period) ?? "custom"}
-        onChange={(period) => change({ period: period ?? "" })}
-        allowDeselect={false}
-        w={150}
-        data={PERIODS.map((value) => ({ value, label: words.periods[value] }))}
+      <PeriodFields
+        periods={PERIODS}
+        chosen={PERIODS.find((name) => name === view.period) ?? "custom"}
+        days={view}
+        onPeriod={(period) => change({ period: period ?? "" })}
+        onDays={change}
       />
-      {!PERIODS.some((name) => name !== "custom" && name === view.period) && (
-        <>
-          <TextFilter
-            {...{ label: words.start, value: view.start, type: "date", width: 140 }}
-            onChange={(start) => change({ start })}
-          />
-          <TextFilter
-            {...{ label: words.end, value: view.end, type: "date", width: 140 }}
-            onChange={(end) => change({ end })}
-          />
-        </>
-      )}
       <SegmentedControl
         value={GROUPINGS.find((one) => one === view.group) ?? "model"}
         onChange={(group) => change({ group })}

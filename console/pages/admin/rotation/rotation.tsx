@@ -5,6 +5,7 @@ import { Alert, Anchor, Button, Group, PasswordInput, Stack, Text, TextInput } f
 import { useState } from "react";
 import { Link } from "wouter";
 import { callApi } from "../../../api/call.ts";
+import { utcDay } from "../../../api/days.ts";
 import { type Failure, failureOf } from "../../../api/failure.ts";
 import { currentKey, replaceKey, whileReplacing } from "../../../api/session.ts";
 import { useWrite, type Write } from "../../../api/writes.ts";
@@ -24,7 +25,7 @@ interface Rotated {
 }
 
 /** Returns what is to be typed: today in UTC, and the act. */
-const confirmationOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 10)}-ROTATE-ROOT`;
+const confirmationOf = (nowMs: number): string => `${utcDay(nowMs)}-ROTATE-ROOT`;
 
 /** The page that replaces keys. */
 export default function Rotation() {

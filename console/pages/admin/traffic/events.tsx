@@ -2,6 +2,7 @@
 
 import { Anchor, SegmentedControl, Text } from "@mantine/core";
 import { Link } from "wouter";
+import { DAY_MS } from "../../../api/days.ts";
 import { useGet } from "../../../api/queries.ts";
 import { AskedState } from "../../../components/asked-state.tsx";
 import { useNow } from "../../../components/countdown.tsx";
@@ -18,7 +19,6 @@ import { TimeLine } from "./time-line.tsx";
 import type { PoolEvent } from "./time-spans.ts";
 import type { TrafficProps } from "./traffic-view.ts";
 
-const DAY_MS = 86_400_000;
 const CHOICES = ["1", "7", "30"] as const;
 const MINUTE_MS = 60_000;
 /** Events on the time line, and rows of a page of the list. */
