@@ -6,6 +6,7 @@ import type { ImageKind } from "../../actors/pricing/price.ts";
 import type { ToolUses } from "../../actors/pricing/tool-prices.ts";
 import type { Usage } from "../../actors/pricing/usage.ts";
 import type { SseEvent } from "../sse/sse-reader.ts";
+import type { ConversationHint } from "./conversation-hint.ts";
 import type { Json } from "./json.ts";
 import type { Payload } from "./payload/payload.ts";
 import type { UsageDialect } from "./usage.ts";
@@ -53,13 +54,15 @@ export interface ModelRequest {
   readonly never: readonly (keyof Usage)[];
   /** Maximum usage other than tokens: for the hold, and for the charge if the answer reports none. */
   readonly measured: NonTokenUsage;
+  /** What tells its conversation from others; undefined for a request without conversation, such as embeddings. */
+  readonly conversation?: ConversationHint;
   /** The requested format of the answer, such as `mp3`, `srt` or `text`; null means JSON or events. */
   readonly answerForm: string | null;
 }
 
 /** The refusal of a request, with the field and the rule that it breaks. */
 export interface RequestRefusal {
-  readonly code: "missing_parameter" | "invalid_parameter";
+  readonly code: "missing_parameter" | "invalid_parameter" | "previous_response_not_found";
   readonly field: string;
   readonly message: string;
   /** Details by which the client's SDK decides what to do. */
@@ -234,6 +237,11 @@ export interface Dialect {
    * otherwise.
    */
   upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array;
+  /**
+   * Returns the payload without the reasoning that a provider has encrypted for its organization alone. Undefined if requests
+   * of this dialect carry none.
+   */
+  readonly withoutReasoning?: (payload: Payload) => Payload;
   /** Reads a whole answer. */
   readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
   /** Returns the text of a whole answer for the client, with a fingerprint if the provider sent none. */

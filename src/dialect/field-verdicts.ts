@@ -29,12 +29,13 @@ const all = (verdict: Verdict, names: string): Verdicts =>
 
 /** Top-level fields of a body. A name means the same on every path, but may have different forms. */
 export const TOP_LEVEL: Verdicts = {
-  ...all("other_model", "fallbacks"),
+  // `svg` names the model that draws, beside the one that was asked for.
+  ...all("other_model", "fallbacks svg"),
   ...all("routes", "models route provider plugins preset"),
-  ...all("objects", "mcp_servers thread billing_policy user_profile_id workspace_id"),
+  ...all("objects", "mcp_servers thread billing_policy user_profile_id workspace_id access_programs"),
   // A container that is a string names an object; an object may create one, with or without files of the
   // account.
-  ...all("nested", "container tools messages input system image images mask audio functions"),
+  ...all("nested", "container tools messages input system image images mask markup audio functions"),
   // An object names a prompt stored at the provider or a custom voice. A string is the prompt or a public
   // voice.
   ...all("objects_if_object", "prompt voice"),
@@ -64,7 +65,8 @@ export const TOP_LEVEL: Verdicts = {
   ),
   ...all("passes", "multi_agent echo suffix dimensions encoding_format input_fidelity output_compression"),
   ...all("passes", "partial_images style chunking_strategy known_speaker_names known_speaker_references"),
-  ...all("passes", "language languages keywords timestamp_granularities stream_format"),
+  ...all("passes", "language languages keywords timestamp_granularities stream_format complexity"),
+  ...all("passes", "frame_count frame_duration_ms"),
 };
 
 /** How a tool is billed and what it can cause, by its type without the date. */
@@ -115,8 +117,8 @@ export const TOOL_TYPES: Readonly<Record<string, ToolVerdict>> = {
 
 /** Fields of a server tool and of its `container`, `environment` and `input_image_mask`. */
 export const TOOL_FIELDS: Verdicts = {
-  ...all("other_model", "model"),
-  ...all("passes", "url_sources"),
+  ...all("other_model", "model svg"),
+  ...all("passes", "url_sources async external_web_access complexity frame_count frame_duration_ms"),
   ...all("objects", "vector_store_ids file_id file_ids container_id skill_id"),
   ...all("nested", "container environment input_image_mask skills tools id"),
   ...all("read", "type max_uses"),
@@ -160,5 +162,7 @@ export const CONTENT_FIELDS: Verdicts = {
   ),
   ...all("passes", "encrypted_content max_output_length pending_safety_checks acknowledged_safety_checks"),
   ...all("passes", "server_label server_name mcp_server_name approval_request_id approve reason fingerprint"),
-  ...all("passes", "tool_use_id is_error from to trigger"),
+  ...all("passes", "tool_use_id is_error from to trigger async reasoning"),
+  // Fields of a picture that an earlier answer made.
+  ...all("passes", "background output_format quality revised_prompt size svg_usage"),
 };

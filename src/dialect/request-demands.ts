@@ -217,7 +217,6 @@ class BodyReader implements Demands {
     if (verdict === "other_model") this.#foundModel();
     if (verdict === "objects") this.#foundObject();
     if (type === "function" || type === "custom") return;
-    if (!isAbsent(tool.model)) this.otherModel ??= [...this.#path, "model"].join(".");
     this.#account(tool);
     this.#calls(tool, type, verdict);
   }
@@ -236,13 +235,14 @@ class BodyReader implements Demands {
     this.tools[type] = (this.tools[type] ?? 0) + calls;
   }
 
-  /** Finds objects of the account in a tool or in its container or environment. */
+  /** Finds other models and objects of the account in a tool or in its container or environment. */
   #account(holder: Json): void {
     for (const field in holder) {
       const verdict = IN_TOOLS.get(field);
       const value = holder[field];
       if (verdict === undefined || isAbsent(value)) continue;
-      if (verdict === "objects") this.#foundObjectIn(field);
+      if (verdict === "other_model") this.otherModel ??= [...this.#path, field].join(".");
+      else if (verdict === "objects") this.#foundObjectIn(field);
       else if (field === "id" && this.#path.at(-1) === "container") this.#foundObjectIn(field);
       else if (verdict === "nested") {
         this.#path.push(field);

@@ -1,6 +1,7 @@
 // What a body demands beyond its model, by the place where a provider reads it.
 
 import { describe, expect, test } from "bun:test";
+import { TOOL_FIELDS } from "../../src/dialect/field-verdicts.ts";
 import { demandsOf, otherModelIn } from "../../src/dialect/request-demands.ts";
 
 const said = (...content: object[]) => ({ messages: [{ role: "user", content }] });
@@ -93,6 +94,18 @@ describe("a thing of the provider's account is found", () => {
     expect(demandsOf(body)).toMatchObject({ objects: null, routing: null });
     expect(otherModelIn(body as Record<string, unknown>)).toBeNull();
   });
+});
+
+/** Fields of tools that let another model answer, by their verdicts. */
+const MODELS_OF_TOOLS = Object.entries(TOOL_FIELDS).flatMap(([field, verdict]) =>
+  verdict === "other_model" ? [field] : [],
+);
+
+test.each(MODELS_OF_TOOLS)("another model is found in a tool's %s, and not where there is none", (field) => {
+  const bodyOf = (value: unknown) => ({ tools: [{ type: "image_generation", [field]: value }] });
+  expect(otherModelIn(bodyOf("m"))).toBe(`tools.0.${field}`);
+  expect(otherModelIn(bodyOf({ model: "m" }))).toBe(`tools.0.${field}`);
+  expect(otherModelIn(bodyOf(null))).toBeNull();
 });
 
 describe("calls that are billed", () => {

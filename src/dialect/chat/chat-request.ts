@@ -1,5 +1,6 @@
 // Reads chat requests and builds the body for the provider. Pure; unknown fields pass unchanged.
 
+import { chatHint } from "../conversation-hint.ts";
 import type { ModelNaming, ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
@@ -50,6 +51,7 @@ export function parseChatRequest(payload: Payload): ParsedRequest {
   const limit = Math.max(numberOr(body.max_tokens, -1), numberOr(body.max_completion_tokens, -1));
   request.maxOutput = limit === -1 ? null : limit;
   request.includeUsage = wantsUsage(body);
+  request.conversation = chatHint(payload);
   return { ok: true, request };
 }
 

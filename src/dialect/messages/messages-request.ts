@@ -1,6 +1,8 @@
 // Reads messages requests and builds the body for the provider. Pure; unknown fields pass, including beta
 // fields.
 
+import { CARRYING_MARK } from "../carrying-mark.ts";
+import { messagesHint } from "../conversation-hint.ts";
 import type { ModelNaming, ModelRequest, NonTokenUsage, ParsedRequest } from "../dialect.ts";
 import { isObject, type Json } from "../json.ts";
 import { withModelName } from "../model-alias.ts";
@@ -98,8 +100,11 @@ export function parseCountRequest(payload: Payload): ParsedRequest {
 }
 
 /** Files in this dialect are documents, never audio. */
-const requestOf = (payload: Payload): TextRequest =>
-  textRequest(payload, promptSizeOf(payload, READ), WITHOUT_AUDIO);
+function requestOf(payload: Payload): TextRequest {
+  const request = textRequest(payload, promptSizeOf(payload, READ), WITHOUT_AUDIO);
+  request.conversation = messagesHint(payload);
+  return request;
+}
 
 const WITHOUT_AUDIO = { inAudio: false };
 
@@ -115,8 +120,8 @@ export function messagesUpstreamBody(request: ModelRequest, naming: ModelNaming)
 }
 
 /**
- * Returns the paths of thinking blocks with an empty signature. Clients received them through a translation
- * from the chat dialect, which has no signatures, and send them back to any provider; a messages provider
+ * Returns the paths of thinking blocks whose signature is empty or one of ours. Clients received them through a
+ * translation from the chat dialect, which has no signatures, and send them back to any provider; a messages provider
  * refuses them. A turn without other content is returned whole, as it would be empty.
  */
 export function unsignedThoughts(body: unknown): JsonPath[] {
@@ -139,4 +144,7 @@ export function unsignedThoughts(body: unknown): JsonPath[] {
 }
 
 const isUnsigned = (block: unknown): boolean =>
-  isObject(block) && block.type === "thinking" && block.signature === "";
+  isObject(block) &&
+  block.type === "thinking" &&
+  (block.signature === "" ||
+    (typeof block.signature === "string" && block.signature.startsWith(CARRYING_MARK)));

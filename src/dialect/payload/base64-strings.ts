@@ -1,5 +1,5 @@
-// Finds the long base64 strings of a JSON body: images, audio and files, alone or in a data URL. It scans the
-// bytes once. A long string that is not base64 is text and is left alone.
+// Finds the long base64 strings of a JSON body: images, audio and files, alone or in a data URL. It looks at a few bytes of
+// every kilobyte, and reads a string only where they are base64. A long string that is not base64 is text and is left alone.
 
 /** A long base64 string, as byte offsets in the body. */
 export interface LongString {
@@ -20,6 +20,11 @@ const LONG_BYTES = 4_096;
  */
 const KEPT_BYTES = 1_024;
 
+/** Distance of the places that are looked at. A long string has several of them behind the head of a data URL. */
+const STRIDE_BYTES = 1_024;
+/** Bytes that are looked at in each place. Text has a space or a mark among so many. */
+const RUN_BYTES = 64;
+
 const QUOTE = 34;
 const SLASH = 47;
 const BACKSLASH = 92;
@@ -37,46 +42,47 @@ const BASE64: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
 /** Returns the long strings in the order of the body. The result is meaningless if the body is not JSON. */
 export function longStrings(bytes: Buffer): LongString[] {
   const found: LongString[] = [];
-  for (let open = bytes.indexOf(QUOTE); open !== -1; ) {
-    const close = stringEnd(bytes, open);
-    if (close === -1) break;
+  let searchedTo = 0;
+  for (let at = STRIDE_BYTES; at < bytes.length; at += STRIDE_BYTES) {
+    if (at < searchedTo || !isRun(bytes, at)) continue;
+    const last = bytes.subarray(searchedTo, at).lastIndexOf(QUOTE);
+    const open = searchedTo + last;
+    searchedTo = at;
+    // Without a quote in between it is a string that was read before.
+    if (last === -1 || bytes[open - 1] === BACKSLASH) continue;
+    const string = base64At(bytes, open + 1);
     const least = KEPT_BYTES + found.length;
-    if (close - open > Math.max(LONG_BYTES, least + 2)) {
-      const length = base64Length(bytes, open + 1, close);
-      if (length !== null) found.push(cut(bytes, open + 1, close, least, length));
-    }
-    open = bytes.indexOf(QUOTE, close + 1);
+    if (string === null || string.to - open <= Math.max(LONG_BYTES, least + 2)) continue;
+    found.push(cut(bytes, open + 1, string.to, least, string.length));
+    searchedTo = string.to + 1;
   }
   return found;
 }
 
-/** Returns the index of the closing quote of the string opened at `open`, or -1. */
-function stringEnd(bytes: Buffer, open: number): number {
-  for (let quote = bytes.indexOf(QUOTE, open + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    let before = quote - 1;
-    while (bytes[before] === BACKSLASH) before--;
-    if ((quote - before) % 2 === 1) return quote;
+/** Whether so many characters of base64 or of an escape follow each other at `at`. */
+function isRun(bytes: Uint8Array, at: number): boolean {
+  for (let i = at; i < at + RUN_BYTES; i++) {
+    if (BASE64[bytes[i]!] !== 1 && bytes[i] !== BACKSLASH) return false;
   }
-  return -1;
+  return true;
 }
 
 /**
- * Returns the number of characters of a base64 string, whose slashes and line ends may be escaped; otherwise
- * null.
+ * Returns the closing quote and the number of characters of the string whose content begins at `from`, if it is base64,
+ * whose slashes and line ends may be escaped; otherwise null.
  */
-function base64Length(bytes: Buffer, from: number, to: number): number | null {
-  const head = HEAD.exec(bytes.toString("latin1", from, Math.min(to, from + HEAD_BYTES_MAX)))?.[0] ?? "";
+function base64At(bytes: Buffer, from: number): { readonly to: number; readonly length: number } | null {
+  const head = HEAD.exec(bytes.toString("latin1", from, from + HEAD_BYTES_MAX))?.[0] ?? "";
   let escapes = head.split("\\").length - 1;
   if (head.includes("\\") && !/^(?:[^\\]|\\\/)*$/.test(head)) return null;
   for (let at = from + head.length; ; at += 2) {
     at = base64To(bytes, at);
-    if (at === to) break;
+    if (bytes[at] === QUOTE) return { to: at, length: at - from - escapes };
     const escaped = bytes[at + 1];
     const isEscape = escaped === SLASH || escaped === LETTER_N || escaped === LETTER_R;
     if (bytes[at] !== BACKSLASH || !isEscape) return null;
     escapes++;
   }
-  return to - from - escapes;
 }
 
 /**

@@ -10,14 +10,15 @@ const OPEN_BRACE = 123;
 
 /** Returns whether a JSON text has more than `most` arrays and objects. `withNames` counts names of fields as well. */
 export function hasMoreContainers(text: string, most: number, withNames = false): boolean {
-  // Each takes two characters, so a short text cannot have as many.
-  if (text.length <= 2 * most) return false;
+  // Each takes two characters, so a short text, or the rest of a long one, cannot have as many.
+  let until = text.length - 2 * most;
   let found = 0;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < until; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(text, at) - 1;
     else if (code === OPEN_BRACKET || code === OPEN_BRACE || (withNames && code === COLON)) {
       if (++found > most) return true;
+      until = Math.min(until + 2, text.length);
     }
   }
   return false;

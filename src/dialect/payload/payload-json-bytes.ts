@@ -1,6 +1,6 @@
 // The payload of a large JSON body as bytes. Long base64, mostly images, is never decoded and is shortened in
 // the parsed value, so that a body of 20 MB with an image costs little more than its own bytes. Edits are
-// made in place.
+// made in place. What only looks at a value may have it with a character for each byte, which takes half the time.
 
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
@@ -35,15 +35,65 @@ export interface JsonBytesPayload extends Payload {
   readonly fields: JsonFields | null;
 }
 
+/**
+ * How the strings of a value are made of bytes: as UTF-8, or with one character (U+0000 to U+00FF) for each byte. JSON's own
+ * characters are ASCII, so the two differ in the content of strings alone.
+ */
+type Reading = "utf8" | "latin1";
+
 /** Creates the payload of a large body, which owns the buffer from then on. Throws what `parse` throws. */
-export function jsonBytesPayload(
-  given: BodyBytes,
+export const jsonBytesPayload = (
+  body: BodyBytes,
   parse: (text: string) => unknown = JSON.parse,
+): JsonBytesPayload => payloadRead(readableBytes(body), parse, { reading: "utf8", shortens: true });
+
+/** Does the same for a body that is not large, and shortens nothing. */
+export const completeBytesPayload = (body: BodyBytes, parse: (text: string) => unknown): JsonBytesPayload =>
+  payloadRead(readableBytes(body), parse, { reading: "utf8", shortens: false });
+
+/**
+ * Creates the payload of a readable body, in whose value a string has a character for each of its bytes. Strings in ASCII are
+ * as they should be; of others only the length is right. Returns null for a body whose escapes make that impossible. Throws
+ * what `parse` throws.
+ */
+export const jsonByteStringsPayload = (
+  body: BodyBytes,
+  parse: (text: string) => unknown,
+): JsonBytesPayload | null =>
+  hasAsciiEscapes(bytesOf(body)) ? payloadRead(body, parse, { reading: "latin1", shortens: true }) : null;
+
+const ESCAPE = "\\u";
+
+/** Whether all escapes with a number are of characters in ASCII, such as those that color the output of a terminal. */
+function hasAsciiEscapes(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at + 1)) {
+    if (bytes[at + 2] !== ZERO || bytes[at + 3] !== ZERO || !(bytes[at + 4]! < EIGHT)) return false;
+  }
+  return true;
+}
+
+const ZERO = 48;
+const EIGHT = 56;
+
+const bytesOf = ({ buffer, from, to }: BodyBytes): Buffer => asBuffer(buffer.subarray(from, to));
+
+/** Returns the bytes of a text by how it was read. */
+const SIZES: { readonly [R in Reading]: (text: string) => number } = {
+  utf8: (text) => Buffer.byteLength(text),
+  latin1: (text) => text.length,
+};
+
+const textOfBytes = (string: string): string => Buffer.from(string, "latin1").toString("utf8");
+
+function payloadRead(
+  body: BodyBytes,
+  parse: (text: string) => unknown,
+  { reading, shortens }: { readonly reading: Reading; readonly shortens: boolean },
 ): JsonBytesPayload {
-  const body = readableBytes(given);
-  const bytes = asBuffer(body.buffer.subarray(body.from, body.to));
-  const long = longStrings(bytes);
-  const { value, fields } = readShortened(bytes, long, parse);
+  const bytes = bytesOf(body);
+  const long = shortens ? longStrings(bytes) : [];
+  const sizeOf = SIZES[reading];
+  const { value, fields } = readShortened(bytes, long, parse, reading);
   const lengths = new Map<string, number>();
   for (const { beginning, length } of long) {
     lengths.set(beginning, Math.max(length, lengths.get(beginning) ?? 0));
@@ -52,7 +102,7 @@ export function jsonBytesPayload(
 
   const asText = (): string =>
     patched.pieces().reduce((text, piece) => text + asBuffer(piece).toString("utf8"), "");
-  const whole = (): unknown => parse(asText());
+  const whole = (): unknown => (long.length === 0 && reading === "utf8" ? value : parse(asText()));
 
   function edited(edits: FieldEdits): string | Uint8Array {
     if (!isObject(value)) return patched.patch([]);
@@ -63,8 +113,9 @@ export function jsonBytesPayload(
   return {
     value,
     fields,
+    textOf: reading === "latin1" ? textOfBytes : undefined,
     files: [],
-    lengthOf: (string) => lengths.get(string) ?? Buffer.byteLength(string),
+    lengthOf: (string) => (long.length === 0 ? undefined : lengths.get(string)) ?? sizeOf(string),
     mentions: (words) =>
       // After an edit the search would have to cross the seams between pieces, so the answer is true.
       patched.isPatched || mayMention(words, (spelt) => asBuffer(patched.pieces()[0]!).includes(spelt)),
@@ -92,24 +143,26 @@ function readShortened(
   bytes: Buffer,
   long: readonly LongString[],
   parse: (text: string) => unknown,
+  reading: Reading,
 ): { value: unknown; fields: JsonFields | null } {
   const stretches: { readonly text: string; readonly from: number }[] = [];
   let from = 0;
   for (const { keptTo, to } of long) {
-    stretches.push({ text: bytes.toString("utf8", from, keptTo), from });
+    stretches.push({ text: bytes.toString(reading, from, keptTo), from });
     from = to;
   }
-  stretches.push({ text: bytes.toString("utf8", from), from });
+  stretches.push({ text: bytes.toString(reading, from), from });
   const text = stretches.map((one) => one.text).join("");
   const value = parse(text);
   const fields = topLevelFields(text);
-  return { value, fields: fields === null ? null : placed(fields, stretches) };
+  return { value, fields: fields === null ? null : placed(fields, stretches, reading) };
 }
 
 /** Converts text positions to byte positions in one pass, which needs them in ascending order. */
 function placed(
   { open, fields }: JsonFields,
   stretches: readonly { readonly text: string; readonly from: number }[],
+  reading: Reading,
 ): JsonFields {
   let stretch = 0;
   /** Text position of the current stretch; `walked` (characters) and `byte` are the progress in it. */
@@ -123,7 +176,7 @@ function placed(
       walked = 0;
       byte = stretches[stretch]!.from;
     }
-    byte += Buffer.byteLength(stretches[stretch]!.text.slice(walked, at - textFrom));
+    byte += SIZES[reading](stretches[stretch]!.text.slice(walked, at - textFrom));
     walked = at - textFrom;
     return byte;
   };

@@ -30,6 +30,8 @@ export interface Payload {
    * `lengthOf` returns its real length. All other text is complete.
    */
   readonly value: unknown;
+  /** Returns the text of a string in `value` that has a character for each byte; undefined where all strings are text. */
+  readonly textOf?: ((string: string) => string) | undefined;
   readonly files: readonly FormFile[];
   /** Returns the UTF-8 bytes of a string in `value`, including those that were left out; never too few. */
   lengthOf(text: string): number;

@@ -1,6 +1,7 @@
 // Reads the ids of stored objects that a request refers to or that an answer has created. Only the key that
 // created an object can access it. Pure; it must not decide whether access is allowed.
 
+import { CARRYING_MARK } from "../carrying-mark.ts";
 import { isObject, type Json } from "../json.ts";
 
 /**
@@ -39,6 +40,13 @@ export const isReference = (item: unknown): item is Json =>
   isObject(item) &&
   (item.type === "item_reference" ||
     ((item.type ?? null) === null && item.id !== undefined && item.content === undefined));
+
+/** Whether an input item is a reasoning item of a translated answer, which no provider of this style can read. */
+export const isCarrying = (item: unknown): item is Json & { readonly encrypted_content: string } =>
+  isObject(item) &&
+  item.type === "reasoning" &&
+  typeof item.encrypted_content === "string" &&
+  item.encrypted_content.startsWith(CARRYING_MARK);
 
 const idOf = (value: unknown): unknown => (isObject(value) ? value.id : value);
 

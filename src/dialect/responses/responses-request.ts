@@ -1,8 +1,10 @@
 // Reads responses requests. Pure; unknown fields pass unchanged.
 
-import type { ModelRequest, ParsedRequest } from "../dialect.ts";
+import { responsesHint } from "../conversation-hint.ts";
+import type { ModelNaming, ModelRequest, ParsedRequest } from "../dialect.ts";
 import { isObject } from "../json.ts";
-import type { Payload } from "../payload/payload.ts";
+import { withModelName } from "../model-alias.ts";
+import type { JsonPath, Payload } from "../payload/payload.ts";
 import { promptSizeOf, promptTextsOf, type ReadFields } from "../prompt-size.ts";
 import { SEARCHES_LIKELY, textRequest } from "../text-request.ts";
 import {
@@ -15,7 +17,7 @@ import {
   STREAM_OPTIONS_RULE,
   STREAM_RULE,
 } from "../validation.ts";
-import { isReference } from "./responses-objects.ts";
+import { isCarrying, isReference } from "./responses-objects.ts";
 
 const isId = (value: unknown): boolean => typeof value === "string" && value !== "";
 
@@ -74,8 +76,34 @@ export function parseResponsesRequest(payload: Payload): ParsedRequest {
       ...textRequest(payload, promptSizeOf(payload, READ), { outImage }),
       maxOutput: typeof given.max_output_tokens === "number" ? given.max_output_tokens : null,
       measured: searches ? { webSearches: calls } : {},
+      conversation: responsesHint(payload),
     },
   };
+}
+
+/** Returns the body for a provider of this style, without the reasoning items that translated answers made. */
+export function responsesUpstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array {
+  const carrying = carryingItems(request.payload.value);
+  if (carrying.length === 0) return withModelName(request, naming);
+  return withModelName({ payload: request.payload.without(carrying) }, naming);
+}
+
+/** Returns the payload without the reasoning items whose content a provider has encrypted, for its organization alone. */
+export const withoutReasoning = (payload: Payload): Payload =>
+  payload.without(itemsThat(isEncrypted, payload.value));
+
+const isEncrypted = (item: unknown): boolean =>
+  isObject(item) && item.type === "reasoning" && typeof item.encrypted_content === "string";
+
+/** Returns the paths of the input items that hold the thinking of a provider of another style. */
+export const carryingItems = (body: unknown): JsonPath[] => itemsThat(isCarrying, body);
+
+function itemsThat(isMeant: (item: unknown) => boolean, body: unknown): JsonPath[] {
+  const input: unknown = isObject(body) ? body.input : null;
+  const found: JsonPath[] = [];
+  if (!Array.isArray(input)) return found;
+  for (let i = 0; i < input.length; i++) if (isMeant(input[i])) found.push(["input", i]);
+  return found;
 }
 
 const typesOf = (tools: unknown): string[] =>

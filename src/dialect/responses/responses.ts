@@ -1,10 +1,14 @@
 // Combines the parts of the responses dialect, the style of /v1/responses.
 
 import type { Dialect } from "../dialect.ts";
-import { withModelName } from "../model-alias.ts";
 import { readResponse } from "./responses-answer.ts";
 import { isKept, madeBy, referencesOf } from "./responses-objects.ts";
-import { parseResponsesRequest, responsesPromptTexts } from "./responses-request.ts";
+import {
+  parseResponsesRequest,
+  responsesPromptTexts,
+  responsesUpstreamBody,
+  withoutReasoning,
+} from "./responses-request.ts";
 import { createResponsesStream, responsesStreamError } from "./responses-stream.ts";
 
 /** The dialect of `/v1/responses`. */
@@ -14,7 +18,8 @@ export const responses: Dialect = {
   parse: parseResponsesRequest,
   objects: { referencesOf, isKept, madeBy },
   promptTexts: responsesPromptTexts,
-  upstreamBody: withModelName,
+  upstreamBody: responsesUpstreamBody,
+  withoutReasoning,
   readAnswer: readResponse,
   // The dialect has no fingerprint.
   withFingerprint: (text) => text,

@@ -5,6 +5,7 @@
 import { readChatAnswer, withFingerprint } from "../chat/chat-answer.ts";
 import { numberOr, upstreamBody, wantsUsage } from "../chat/chat-request.ts";
 import { CHAT_DONE, chatStreamError, createChatStream } from "../chat/chat-stream.ts";
+import { promptHint } from "../conversation-hint.ts";
 import type { Dialect, ParsedRequest } from "../dialect.ts";
 import type { Json } from "../json.ts";
 import type { Payload } from "../payload/payload.ts";
@@ -58,6 +59,7 @@ function parse(payload: Payload): ParsedRequest {
       maxOutput: numberOr(body.max_tokens, MAX_TOKENS),
       includeUsage: wantsUsage(body),
       inputs: count,
+      conversation: promptHint(payload),
       ...(tokens === null ? {} : { promptTokens: tokens }),
     },
   };

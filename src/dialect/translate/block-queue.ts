@@ -2,16 +2,15 @@
 // that arrives while the block of another call is open. It is bounded, because a provider could delay the id
 // forever.
 
-import type { CallFragment, SayingKind } from "./read-chat-message.ts";
-import type { ToolCallDraft } from "./tool-call-assembler.ts";
+import type { CallPiece, TextKind, ToolCallDraft } from "./answer.ts";
 
-interface Saying {
-  readonly kind: SayingKind;
+interface QueuedText {
+  readonly kind: TextKind;
   text: string;
 }
 
 /** A block that waits: text, thinking or a call. */
-export type QueuedBlock = Saying | ToolCallDraft;
+export type QueuedBlock = QueuedText | ToolCallDraft;
 
 const HELD_CHARS_MAX = 16 * 1024 * 1024;
 /** Characters that a block counts in addition to its text. */
@@ -20,38 +19,37 @@ const BLOCK_CHARS = 256;
 /** The blocks of one stream that wait. */
 export class BlockQueue {
   #blocks: QueuedBlock[] = [];
+  /** Index of the first block that still waits. */
+  #first = 0;
   readonly #calls = new Set<ToolCallDraft>();
   #chars = 0;
 
-  text(kind: SayingKind, text: string): void {
-    const last = this.#blocks.at(-1);
+  text(kind: TextKind, text: string): void {
+    const last = this.#first < this.#blocks.length ? this.#blocks.at(-1) : undefined;
     if (last !== undefined && last.kind !== "call" && last.kind === kind) last.text += text;
     else this.#add({ kind, text });
     this.#chars += text.length;
   }
 
-  /** Queues a call if it is not queued yet, and adds the arguments of this fragment to it. */
-  call(call: ToolCallDraft, { id, name, arguments: json }: CallFragment): void {
+  /** Queues a call if it is not queued yet, and adds the arguments of this piece to it. */
+  call(call: ToolCallDraft, { id, name, arguments: json }: CallPiece): void {
     if (!this.#calls.has(call)) this.#add(call);
     this.#calls.add(call);
     call.held += json;
     this.#chars += id.length + name.length + json.length;
   }
 
-  /** Removes the first block if it is this call. Returns whether it was. */
-  takeFirst(call: ToolCallDraft): boolean {
-    if (this.#blocks[0] !== call) return false;
-    this.#blocks.shift();
-    this.#calls.delete(call);
-    return true;
-  }
-
-  /** Removes and returns all blocks. */
-  takeAll(): readonly QueuedBlock[] {
-    const all = this.#blocks;
-    this.#blocks = [];
-    this.#calls.clear();
-    return all;
+  /** Removes and returns the first block if `accepts` says so, otherwise returns null. */
+  takeFirst(accepts: (block: QueuedBlock) => boolean): QueuedBlock | null {
+    const block = this.#blocks[this.#first];
+    if (block === undefined || !accepts(block)) return null;
+    this.#first++;
+    if (this.#first === this.#blocks.length) {
+      this.#blocks = [];
+      this.#first = 0;
+    }
+    if (block.kind === "call") this.#calls.delete(block);
+    return block;
   }
 
   /** Whether the queue has exceeded its bound. */

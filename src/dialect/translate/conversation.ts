@@ -22,15 +22,17 @@ export interface TextPart extends Cacheable {
 /** A text, an image or a document. */
 export type ContentPart =
   | TextPart
-  | (Cacheable & { readonly kind: "image"; readonly source: Source })
+  | (Cacheable & { readonly kind: "image"; readonly source: Source; readonly detail?: string })
   | (Cacheable & { readonly kind: "document"; readonly source: Source; readonly title: string | null });
 
 /** A tool call of the assistant. */
 export interface ToolCall {
+  readonly kind: "call";
   /** The client's id until the conversation is put in order by `inOrder`; empty when there is none. */
   readonly id: string;
   readonly name: string;
-  readonly input: Json;
+  /** The arguments as the client wrote them: JSON text, or whatever a model generated in its place. */
+  readonly arguments: string;
   /** Data that a provider attached to the call and requires back with it. */
   readonly extra?: unknown;
 }
@@ -54,15 +56,22 @@ export interface UserTurn {
   readonly results: readonly ToolResult[];
   readonly parts: readonly ContentPart[];
 }
-/** A turn of the assistant. */
+/** A signed thinking block of the messages dialect. Its provider refuses it changed or in another place. */
+export interface ThinkingPart {
+  readonly kind: "thinking";
+  readonly block: Json;
+}
+/** Reasoning as text, which is never part of the answer. */
+export interface ReasoningPart {
+  readonly kind: "reasoning";
+  readonly text: string;
+}
+/** One part of what the assistant generated. */
+export type AssistantPart = ThinkingPart | ReasoningPart | TextPart | ToolCall;
+/** A turn of the assistant, in the order in which it was generated. */
 export interface AssistantTurn {
   readonly role: "assistant";
-  /** Signed thinking blocks of the messages dialect. */
-  readonly thoughts: readonly Json[];
-  /** The reasoning as text, which is never part of the answer. */
-  readonly reasoning: string;
-  readonly texts: readonly TextPart[];
-  readonly calls: readonly ToolCall[];
+  readonly parts: readonly AssistantPart[];
 }
 /** One turn of a conversation. */
 export type ConversationTurn = SystemTurn | UserTurn | AssistantTurn;
@@ -72,6 +81,13 @@ export const textPart = (words: string): TextPart => ({ kind: "text", text: word
 
 /** Returns a user turn with these parts and no tool results. */
 export const userTurn = (parts: readonly ContentPart[]): UserTurn => ({ role: "user", results: [], parts });
+
+/** Whether a part of the assistant's is a text. */
+export const isTextPart = (part: AssistantPart): part is TextPart => part.kind === "text";
+/** Whether a part of the assistant's is reasoning as text. */
+export const isReasoningPart = (part: AssistantPart): part is ReasoningPart => part.kind === "reasoning";
+/** Whether a part of the assistant's is a call. */
+export const isToolCall = (part: AssistantPart): part is ToolCall => part.kind === "call";
 
 /** A text for places where a dialect requires one and the conversation has none. */
 export const FILLER = ".";

@@ -3,7 +3,7 @@
 import type { Json } from "../json.ts";
 
 /** Returns the fields that have a value. */
-export const written = (fields: Json): Json =>
+export const definedFields = (fields: Json): Json =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 
 /** Whether a value is a valid number of tokens. */
@@ -13,3 +13,6 @@ export const isCount = (value: unknown): value is number =>
 /** Whether a value is a valid number. */
 export const isFigure = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value);
+
+/** Whether a value is a text of more than white space. */
+export const isNotBlank = (value: unknown): value is string => typeof value === "string" && /\S/.test(value);

@@ -2,6 +2,8 @@
 // both directions. It handles only errors about the request; clients never receive errors about a provider
 // key.
 
+import type { StreamError } from "../dialect.ts";
+
 /**
  * The fields that classify an error. The message is searched only for phrases that have a code in the other
  * dialect.
@@ -85,6 +87,32 @@ export function chatErrorOf<E extends ErrorWords>(error: E): E {
     found === INVALID && TOO_LONG.test(error.message ?? "") ? "context_length_exceeded" : null;
   return { ...error, type: found.chat, code: lengthCode ?? found.code ?? error.code, status };
 }
+
+/**
+ * Translates a provider's error for a responses client, whose errors have the chat form: a chat provider's stays as it
+ * is.
+ */
+export const responsesErrorOf: Readonly<Record<"chat" | "messages", <E extends ErrorWords>(error: E) => E>> =
+  {
+    chat: (error) => error,
+    messages: chatErrorOf,
+  };
+
+/** Codes of failed responses, by code or type of the error. */
+const FAILED_CODES: ReadonlyMap<string, string> = new Map([
+  ["upstream_rate_limited", "rate_limit_exceeded"],
+  ["rate_limit_exceeded", "rate_limit_exceeded"],
+  ["rate_limit_error", "rate_limit_exceeded"],
+  ["context_length_exceeded", "context_length_exceeded"],
+  ["insufficient_quota", "insufficient_quota"],
+  ["invalid_request_error", "invalid_prompt"],
+]);
+
+/** Returns the `error` of a failed response, with a code that clients of this style know. */
+export const responseErrorOf = ({ code, type, message }: StreamError) => ({
+  code: FAILED_CODES.get(code) ?? FAILED_CODES.get(type) ?? "server_error",
+  message,
+});
 
 /** Translates a chat provider's error for a messages client; other fields stay, including the code. */
 export function messagesErrorOf<E extends ErrorWords>(error: E): E {

@@ -7,9 +7,12 @@ const HASH_LENGTH = 8;
 
 const hashOf = (name: string): string => new Bun.CryptoHasher("sha256").update(name).digest("hex");
 
-/** Returns the name if it fits, otherwise its beginning with a hash of the whole name. */
-function fitted(name: string, lengthMax: number): string {
-  if (name.length <= lengthMax && TAKEN.test(name)) return name;
+/**
+ * Returns the name if it fits, otherwise its beginning with a hash of the whole name, in characters that every provider
+ * accepts. `isAnyText` says that this provider has no rule about characters.
+ */
+function fitted(name: string, lengthMax: number, isAnyText: boolean): string {
+  if (name.length <= lengthMax && (isAnyText || TAKEN.test(name))) return name;
   const hash = hashOf(name).slice(0, HASH_LENGTH);
   return `${name.slice(0, lengthMax - HASH_LENGTH - 1).replace(/[^a-zA-Z0-9_-]/g, "_")}_${hash}`;
 }
@@ -27,7 +30,7 @@ export function createToolNames(lengthMax: number): ToolNames {
   const renamed = new Map<string, string>();
   return {
     sent(name) {
-      const sent = fitted(name, lengthMax);
+      const sent = fitted(name, lengthMax, false);
       if (sent !== name) renamed.set(sent, name);
       return sent;
     },
@@ -44,13 +47,21 @@ export interface Ids {
 /** Characters reserved for the number that distinguishes calls with the same id. */
 const COUNT_LENGTH = 8;
 
-/** Creates the call ids of one request, with at most `lengthMax` characters each. */
-export function createIds(lengthMax: number): Ids {
+/** What a provider accepts as the id of a call. */
+export interface IdRules {
+  /** In characters. */
+  readonly lengthMax: number;
+  /** Whether any character may be in it, otherwise letters, digits, `_` and `-` alone. */
+  readonly isAnyText: boolean;
+}
+
+/** Creates the call ids of one request. */
+export function createIds({ lengthMax, isAnyText }: IdRules): Ids {
   const used = new Set<string>();
   const counts = new Map<string, number>();
   return {
     next(id) {
-      const first = id === "" ? "call" : fitted(id, lengthMax);
+      const first = id === "" ? "call" : fitted(id, lengthMax, isAnyText);
       const base = first.slice(0, lengthMax - COUNT_LENGTH);
       let fresh = first;
       while (used.has(fresh)) {

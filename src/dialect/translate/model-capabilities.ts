@@ -13,10 +13,12 @@ export function modelFacts(name: string, providerHost: string): ModelFacts {
   const entry = findModel(name);
   const id = entry?.id ?? name.slice(name.lastIndexOf("/") + 1);
   // At an unknown host a model is assumed to accept the same as at its own provider.
-  const provider = findProvider(providerHost)?.provider ?? entry?.provider ?? "";
+  const host = findProvider(providerHost)?.provider;
+  const provider = host ?? entry?.provider ?? "";
   return {
     name,
     maxOutputTokens: entry?.max_output_tokens ?? 0,
+    contextWindow: entry?.context_window ?? 0,
     quirks: new Set(entry?.quirks),
     reasoning: REASONING.test(id),
     readsReasoning: READS_REASONING.has(provider),
@@ -24,8 +26,24 @@ export function modelFacts(name: string, providerHost: string): ModelFacts {
     structured: entry === null || entry.capabilities.includes("json_schema"),
     lateSystem: LATE_SYSTEM.has(provider) || (provider === "anthropic" && LATE_SYSTEM_MODELS.test(id)),
     topK: TOP_K.has(provider),
+    verbosity: VERBOSITY.test(id),
+    cacheKey: host !== undefined && CACHE_KEY.has(host),
+    cacheMarks: CLAUDE.test(id),
+    provider: CLAUDE.test(id) ? "anthropic" : provider || unnamed(providerHost),
   };
 }
+
+/** Returns the name of an unknown host's provider. It goes to clients, who must not learn the host. */
+const unnamed = (host: string): string => Bun.SHA256.hash(host, "hex").slice(0, 16);
+
+/** Names of the gpt series from 5 on, which read `verbosity`. */
+const VERBOSITY = /^gpt-(?:[5-9]|1\d)(?=[.-]|$)/;
+
+/** Known hosts that read `prompt_cache_key`. Others may refuse it. */
+const CACHE_KEY: ReadonlySet<string> = new Set(["openai", "cloud_a", "moonshot"]);
+
+/** Wherever Claude is served, its prompt cache keeps what is marked, and signatures of its thinking are valid. */
+const CLAUDE = /^claude-/;
 
 /** Names of the o-series, and of the gpt series from 5 on. */
 const REASONING = /^(?:o[1-9]|gpt-(?:[5-9]|1\d)|codex|computer-use)(?=[.-]|$)/;

@@ -1,10 +1,11 @@
-// Translates the output format that a client requires: a JSON schema or any JSON. If the model does not
-// support structured outputs, a system instruction asks for the format instead.
+// Writes the output format that a client requires: a JSON schema or any JSON. If the model does not support structured
+// outputs, a system instruction asks for the format instead.
 
-import { isObject, type Json } from "../json.ts";
+import type { Json } from "../json.ts";
+import type { FormatForm } from "./request-form.ts";
 import type { ModelFacts } from "./translation.ts";
 
-/** A translated output format. */
+/** A written output format. */
 export interface OutputFormat {
   /** The value of `response_format` or `output_config.format`; null when there is none. */
   readonly format: Json | null;
@@ -25,26 +26,25 @@ const inWords = (schema: Json): OutputFormat => ({
     `\n${JSON.stringify(schema)}`,
 });
 
-/**
- * Returns the format for a chat provider, from `output_config.format` or its earlier name `output_format`.
- */
-export function chatFormat(body: Json, { structured }: ModelFacts): OutputFormat {
-  const config = isObject(body.output_config) ? body.output_config : {};
-  const format = config.format ?? body.output_format;
-  if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) return FREE;
-  const { schema } = format;
+/** Returns the format for a chat provider. */
+export function chatFormat(form: FormatForm, { structured }: ModelFacts): OutputFormat {
+  if (form.kind === "text") return FREE;
+  if (form.kind === "object") return { format: { type: "json_object" }, instruction: null };
+  const { name, description, schema, strict } = form;
   if (!structured) return inWords(schema);
-  const named = { name: "response", schema, strict: true };
+  const named = {
+    name,
+    ...(description === null ? {} : { description }),
+    schema,
+    ...(strict ? { strict } : {}),
+  };
   return { format: { type: "json_schema", json_schema: named }, instruction: null };
 }
 
-/** Returns the format for a messages provider, from `response_format`. */
-export function messagesFormat(body: Json, { structured }: ModelFacts): OutputFormat {
-  const format = isObject(body.response_format) ? body.response_format : {};
-  if (format.type === "json_object") return OBJECT;
-  if (format.type !== "json_schema" || !isObject(format.json_schema)) return FREE;
-  const { schema } = format.json_schema;
-  // Without a schema any object is valid.
-  if (!isObject(schema)) return OBJECT;
+/** Returns the format for a messages provider. */
+export function messagesFormat(form: FormatForm, { structured }: ModelFacts): OutputFormat {
+  if (form.kind === "text") return FREE;
+  if (form.kind === "object") return OBJECT;
+  const { schema } = form;
   return structured ? { format: { type: "json_schema", schema }, instruction: null } : inWords(schema);
 }

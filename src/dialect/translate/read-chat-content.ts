@@ -15,8 +15,8 @@ const refused =
     return [];
   };
 
-/** Returns a text as a part, or nothing if it is blank, because the provider refuses blank texts. */
-const textOf = (words: unknown): TextPart[] =>
+/** Returns a text as a part, or nothing if it is blank, because messages providers refuse blank texts. */
+export const textOf = (words: unknown): TextPart[] =>
   typeof words === "string" && /\S/.test(words) ? [textPart(words)] : [];
 
 const readText = (part: Json): TextPart[] => textOf(part.text).map((one) => ({ ...one, ...cacheOf(part) }));
@@ -29,7 +29,8 @@ export function cacheOf(marked: Json): { readonly cache?: Json } {
   return { cache: { type: "ephemeral", ...lives } };
 }
 
-const isWeb = (url: string): boolean => /^https?:\/\//i.test(url);
+/** Whether a text is a web address. */
+export const isWeb = (url: string): boolean => /^https?:\/\//i.test(url);
 
 function readImage(part: Json, at: string, refusals: Refusals): ContentPart[] {
   const url = isObject(part.image_url) ? part.image_url.url : part.image_url;
@@ -42,7 +43,8 @@ function readImage(part: Json, at: string, refusals: Refusals): ContentPart[] {
   return [];
 }
 
-function imageSource(url: string): Source | null {
+/** Returns the source of an image by its address, or null when providers do not accept it. */
+export function imageSource(url: string): Source | null {
   if (isWeb(url)) return { kind: "url", url };
   const held = dataOf(url);
   if (held === null) return null;
@@ -62,10 +64,11 @@ function readFile(part: Json, at: string, refusals: Refusals): ContentPart[] {
   return [];
 }
 
-function filePart(data: string, title: string | null): ContentPart | null {
+/** Returns the content of a file: a document, a text or an image. Returns null when it is none of these. */
+export function filePart(data: string, title: string | null): ContentPart | null {
   if (isWeb(data)) return { kind: "document", source: { kind: "url", url: data }, title };
   const held = data.startsWith("data:") ? dataOf(data) : { mediaType: "application/pdf", data };
-  if (held === null || held.data === "") return null;
+  if (held === null || held.data.trim() === "") return null;
   if (held.mediaType === "application/pdf") {
     return { kind: "document", source: { kind: "data", ...held }, title };
   }

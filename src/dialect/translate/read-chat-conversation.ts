@@ -2,9 +2,11 @@
 
 import { isObject, type Json } from "../json.ts";
 import type { AssistantTurn, Cacheable, ConversationTurn, ToolCall } from "./conversation.ts";
+import { isNotBlank } from "./defined-fields.ts";
 import type { ToolNames } from "./identifiers.ts";
 import { cacheOf, chatParts, chatTexts } from "./read-chat-content.ts";
-import { inputOf } from "./tool-arguments.ts";
+import { signedBlocks } from "./reasoning-item.ts";
+import { argumentsOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
 
 type ReadMessage = (message: Json, at: string, names: ToolNames, refusals: Refusals) => ConversationTurn;
@@ -67,32 +69,34 @@ function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
     : [{ function: message.function_call }];
   return {
     role: "assistant",
-    thoughts: signedThoughts(message.thinking_blocks),
-    reasoning: "",
-    texts: marked(texts, message),
-    calls: calls.flatMap((call) => (isObject(call) ? callOf(call, names) : [])),
+    // This style keeps no order between them.
+    parts: [
+      ...signedBlocks(message.thinking_blocks).map((block) => ({ kind: "thinking", block }) as const),
+      ...marked(texts, message),
+      ...calls.flatMap((call) => (isObject(call) ? callOf(call, names) : [])),
+    ],
   };
 }
 
-/** Returns the thinking that has a signature; the provider would refuse any other. */
-function signedThoughts(blocks: unknown): Json[] {
-  if (!Array.isArray(blocks)) return [];
-  return blocks.flatMap((block: unknown): Json[] => {
-    if (!isObject(block)) return [];
-    const { type, thinking, signature, data } = block;
-    if (type === "thinking" && typeof thinking === "string" && isWritten(signature))
-      return [{ type, thinking, signature }];
-    return type === "redacted_thinking" && isWritten(data) ? [{ type, data }] : [];
-  });
-}
-
-const isWritten = (value: unknown): value is string => typeof value === "string" && /\S/.test(value);
-
 function callOf(call: Json, names: ToolNames): ToolCall[] {
   const id = idOf(call.id);
-  if (isObject(call.custom) && isWritten(call.custom.name)) {
-    return [{ id, name: names.sent(call.custom.name), input: { input: call.custom.input ?? "" } }];
+  if (isObject(call.custom) && isNotBlank(call.custom.name)) {
+    return [
+      {
+        kind: "call",
+        id,
+        name: names.sent(call.custom.name),
+        arguments: argumentsOf({ input: call.custom.input ?? "" }),
+      },
+    ];
   }
-  if (!isObject(call.function) || !isWritten(call.function.name)) return [];
-  return [{ id, name: names.sent(call.function.name), input: inputOf(call.function.arguments) }];
+  if (!isObject(call.function) || !isNotBlank(call.function.name)) return [];
+  return [
+    {
+      kind: "call",
+      id,
+      name: names.sent(call.function.name),
+      arguments: argumentsOf(call.function.arguments),
+    },
+  ];
 }

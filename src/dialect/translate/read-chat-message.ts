@@ -2,21 +2,16 @@
 // and streams share it, so that both are read alike.
 
 import { isObject, type Json } from "../json.ts";
+import type { CallPiece, TextKind } from "./answer.ts";
 import { argumentsOf } from "./tool-arguments.ts";
 
-/** The kinds of generated text. */
-export type SayingKind = "thinking" | "text";
-
-/** A call, or a fragment of one. An empty text means that the fragment does not contain the field. */
-export interface CallFragment {
+/** A call, or a fragment of one, of a chat host. */
+export interface CallFragment extends CallPiece {
   /** Index among the answer's calls; null when the host does not send it. */
   readonly index: number | null;
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string;
 }
 
-/** Returns the first choice, the only one that a messages client can request, or null when it is missing. */
+/** Returns the first choice, the only one that clients of other styles can request, or null when it is missing. */
 export function onlyChoice(choices: unknown): Json | null {
   if (!Array.isArray(choices)) return null;
   for (const choice of choices as unknown[]) if (isObject(choice) && isOnlyChoice(choice)) return choice;
@@ -26,27 +21,22 @@ export function onlyChoice(choices: unknown): Json | null {
 /** Whether a choice is the first one, whose index some hosts omit. */
 export const isOnlyChoice = (choice: Json): boolean => (choice.index ?? 0) === 0;
 
-/**
- * Calls `say` for each text of a message, reasoning first. Returns whether the message contains a refusal.
- */
-export function reportTexts(message: Json, say: (kind: SayingKind, text: string) => void): boolean {
-  const report = (kind: SayingKind, text: unknown): boolean => {
-    if (typeof text !== "string" || text === "") return false;
-    say(kind, text);
-    return true;
+/** Calls `report` for each text of a message, reasoning first. */
+export function reportTexts(message: Json, report: (kind: TextKind, text: string) => void): void {
+  const reportText = (kind: TextKind, text: unknown): void => {
+    if (typeof text === "string" && text !== "") report(kind, text);
   };
   // Some hosts send the same reasoning under both names.
-  report("thinking", message.reasoning_content || message.reasoning);
-  let refused = false;
+  reportText("thinking", message.reasoning_content || message.reasoning);
   if (Array.isArray(message.content)) {
     for (const part of message.content as unknown[]) {
       if (!isObject(part)) continue;
-      report("thinking", joined(part.thinking));
-      report("text", part.text);
-      if (report("text", part.refusal)) refused = true;
+      reportText("thinking", joined(part.thinking));
+      reportText("text", part.text);
+      reportText("refusal", part.refusal);
     }
-  } else report("text", message.content);
-  return report("text", message.refusal) || refused;
+  } else reportText("text", message.content);
+  reportText("refusal", message.refusal);
 }
 
 /** Joins the thinking of a part, which some hosts send as nested parts. */
@@ -66,7 +56,9 @@ export function callsIn(message: Json): readonly CallFragment[] {
   for (const call of message.tool_calls as unknown[]) {
     if (!isObject(call)) continue;
     const index = Number.isSafeInteger(call.index) ? (call.index as number) : null;
-    calls.push(fragmentOf(index, call.id, isObject(call.function) ? call.function : {}));
+    const fragment = fragmentOf(index, call.id, isObject(call.function) ? call.function : {});
+    const extra = call.extra_content;
+    calls.push(isObject(extra) ? { ...fragment, extra } : fragment);
   }
   return calls;
 }

@@ -1,11 +1,12 @@
 // Reads the messages of a messages request as turns. It must not change their order; `inOrder` does.
 
+import { isBillingLine } from "../billing-line.ts";
 import { isObject, type Json } from "../json.ts";
 import {
+  type AssistantPart,
   type AssistantTurn,
   type ConversationTurn,
   type SystemTurn,
-  type TextPart,
   type ToolCall,
   type ToolResult,
   textPart,
@@ -13,22 +14,22 @@ import {
 } from "./conversation.ts";
 import type { ToolNames } from "./identifiers.ts";
 import { partsOf, textsOf } from "./read-messages-content.ts";
-import { inputOf } from "./tool-arguments.ts";
+import { CarriedCalls, carriedInSignature } from "./reasoning-item.ts";
+import type { ReadingContext } from "./request-form.ts";
+import { argumentsOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
 
-/**
- * Start of a billing line that some clients send, different in each request. It is removed so that prompts
- * can be cached.
- */
-const BILLING_LINE = "x-anthropic-billing-header:";
-
-/** Returns all turns of a request, beginning with its `system`. */
-export function turnsOfMessages(body: Json, names: ToolNames, refusals: Refusals): ConversationTurn[] {
-  const texts = textsOf(body.system).filter((part) => !part.text.startsWith(BILLING_LINE));
+/** Returns all turns of a request, beginning with its `system` without billing lines, so that prompts can be cached. */
+export function turnsOfMessages(
+  body: Json,
+  { names, refusals, provider }: ReadingContext,
+): ConversationTurn[] {
+  const carried = new CarriedCalls(provider);
+  const texts = textsOf(body.system).filter((part) => !isBillingLine(part.text));
   const messages: readonly unknown[] = Array.isArray(body.messages) ? body.messages : [];
   const turns = messages.map((message, i): ConversationTurn | null => {
     if (!isObject(message)) return null;
-    if (message.role === "assistant") return assistantTurn(message.content, names);
+    if (message.role === "assistant") return assistantTurn(message.content, names, carried);
     if (message.role === "system") return { role: "system", texts: textsOf(message.content) };
     return userTurn(message.content, `messages.${i}.content`, refusals);
   });
@@ -52,15 +53,13 @@ function userTurn(content: unknown, at: string, refusals: Refusals): UserTurn {
   return { role: "user", results, parts };
 }
 
-function assistantTurn(content: unknown, names: ToolNames): AssistantTurn {
-  if (!Array.isArray(content)) return assistantOf([], textsOf(content), []);
-  const reasoning: string[] = [];
-  const texts: TextPart[] = [];
-  const calls: ToolCall[] = [];
+function assistantTurn(content: unknown, names: ToolNames, carried: CarriedCalls): AssistantTurn {
+  if (!Array.isArray(content)) return { role: "assistant", parts: textsOf(content) };
+  const parts: AssistantPart[] = [];
   // Adjacent texts are one text that was split at citations.
   let pieces: string[] = [];
   const pack = (): void => {
-    if (pieces.length > 0) texts.push(textPart(pieces.join("")));
+    if (pieces.length > 0) parts.push(textPart(pieces.join("")));
     pieces = [];
   };
   for (const block of content as readonly unknown[]) {
@@ -70,27 +69,27 @@ function assistantTurn(content: unknown, names: ToolNames): AssistantTurn {
       continue;
     }
     pack();
-    if (block.type === "thinking" && typeof block.thinking === "string") reasoning.push(block.thinking);
-    if (block.type === "tool_use") calls.push(...callOf(block, names));
+    if (block.type === "thinking") {
+      const found = carriedInSignature(block.signature);
+      if (found !== null) carried.add(found);
+      else if (typeof block.thinking === "string" && block.thinking !== "")
+        parts.push({ kind: "reasoning", text: block.thinking });
+    }
+    if (block.type === "tool_use") parts.push(...callOf(block, names, carried));
   }
   pack();
-  return assistantOf(reasoning, texts, calls);
+  return { role: "assistant", parts };
 }
 
-const assistantOf = (
-  reasoning: readonly string[],
-  texts: readonly TextPart[],
-  calls: readonly ToolCall[],
-): AssistantTurn => ({ role: "assistant", thoughts: [], reasoning: reasoning.join("\n"), texts, calls });
-
-function callOf(block: Json, names: ToolNames): ToolCall[] {
+function callOf(block: Json, names: ToolNames, carried: CarriedCalls): ToolCall[] {
   if (typeof block.name !== "string" || block.name === "") return [];
   return [
     {
+      kind: "call",
       id: typeof block.id === "string" ? block.id : "",
       name: names.sent(block.name),
-      input: inputOf(block.input),
-      ...(block.extra_content === undefined ? {} : { extra: block.extra_content }),
+      arguments: argumentsOf(block.input),
+      ...carried.extraOf(block.id, block.extra_content),
     },
   ];
 }

@@ -1,17 +1,20 @@
 // Translates how much a model thinks: a token budget or an adaptive mode in the messages dialect, an effort
 // in the chat dialect.
 
-import { isObject, type Json } from "../json.ts";
+import type { Json } from "../json.ts";
+import type { RequestForm } from "./request-form.ts";
 import { EFFORTS, type Effort, type ModelFacts } from "./translation.ts";
 
-const isEffort = (value: unknown): value is Effort => (EFFORTS as readonly unknown[]).includes(value);
+/** Returns the effort that a value names, or null when it names none. */
+export const effortIn = (value: unknown): Effort | null => EFFORTS.find((effort) => effort === value) ?? null;
+
 const rank = (effort: Effort): number => EFFORTS.indexOf(effort);
 
 /**
  * Returns the strongest supported effort up to `wanted`, otherwise the weakest. Returns null when there is
  * none.
  */
-function nearest(wanted: Effort, { efforts }: ModelFacts): Effort | null {
+export function nearest(wanted: Effort, { efforts }: ModelFacts): Effort | null {
   if (wanted === "none") return efforts.includes("none") ? "none" : null;
   const thinking = efforts.filter((effort) => effort !== "none");
   return thinking.findLast((effort) => rank(effort) <= rank(wanted)) ?? thinking[0] ?? null;
@@ -21,17 +24,9 @@ function nearest(wanted: Effort, { efforts }: ModelFacts): Effort | null {
 const LOW_BELOW_TOKENS = 2_048;
 const MEDIUM_BELOW_TOKENS = 8_192;
 
-/** Returns the `reasoning_effort` for the thinking of a messages request; null means the model's default. */
-export function effortOf(body: Json, model: ModelFacts): Effort | null {
-  const thinking = isObject(body.thinking) ? body.thinking : {};
-  const stated = isObject(body.output_config) ? body.output_config.effort : undefined;
-  if (thinking.type === "disabled") return nearest("none", model);
-  if (isEffort(stated)) return nearest(stated, model);
-  const { budget_tokens: budget } = thinking;
-  if (thinking.type !== "enabled" || typeof budget !== "number") return null;
-  const effort = budget < LOW_BELOW_TOKENS ? "low" : budget < MEDIUM_BELOW_TOKENS ? "medium" : "high";
-  return nearest(effort, model);
-}
+/** Returns the effort that a budget of thinking tokens means. */
+export const effortOfBudget = (budget: number): Effort =>
+  budget < LOW_BELOW_TOKENS ? "low" : budget < MEDIUM_BELOW_TOKENS ? "medium" : "high";
 
 const BUDGETS_TOKENS: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -43,8 +38,22 @@ const BUDGETS_TOKENS: Readonly<Record<Effort, number>> = {
   max: 32_768,
 };
 const BUDGET_MIN_TOKENS = 1_024;
-/** The output limit without thinking, if the client sets none. */
+/** The usual output limit without thinking, if the client sets none. */
 const OUTPUT_TOKENS = 8_192;
+
+/**
+ * Returns the output limit in tokens that a request states or means; null means the usual one. The longest output is what
+ * the context window leaves of the model's maximum, because some models refuse a prompt and a limit that exceed it together.
+ */
+export function outputLimitOf(
+  { outputLimit, outputDefault }: Pick<RequestForm, "outputLimit" | "outputDefault">,
+  { maxOutputTokens, contextWindow }: ModelFacts,
+  promptTokens: number,
+): number | null {
+  if (outputLimit !== null || outputDefault === "usual" || maxOutputTokens === 0) return outputLimit;
+  const left = contextWindow > 0 ? contextWindow - promptTokens : maxOutputTokens;
+  return left < OUTPUT_TOKENS ? null : Math.min(left, maxOutputTokens);
+}
 
 /** Properties of a request that exclude thinking. */
 export interface Obstacles {
@@ -65,17 +74,16 @@ export interface Thinking {
 }
 
 /**
- * Returns thinking and the output limit in tokens for a chat request. `wanted` is its `reasoning_effort`;
- * `limit` is null when the client sets none. The limit includes thinking, so that the client never pays for
- * more than it allowed; up to a quarter of it is reserved for the answer.
+ * Returns thinking and the output limit in tokens of a messages request. `wanted` is the client's effort; `limit` is that
+ * of `outputLimitOf`. The limit includes thinking, so that the client never pays for more than it allowed; up to a quarter of it is reserved for the answer.
  */
 export function thinkingOf(
-  wanted: unknown,
+  wanted: Effort | null,
   limit: number | null,
   model: ModelFacts,
   { forced, begun }: Obstacles,
 ): Thinking {
-  const effort = isEffort(wanted) && wanted !== "none" ? nearest(wanted, model) : null;
+  const effort = wanted === null || wanted === "none" ? null : nearest(wanted, model);
   const within = (tokens: number): number =>
     model.maxOutputTokens > 0 ? Math.min(tokens, model.maxOutputTokens) : tokens;
   const plain: Thinking = { thinking: null, effort: null, maxTokens: within(limit ?? OUTPUT_TOKENS) };

@@ -2,18 +2,14 @@
 // index 0 for all calls, or neither with one call after the other. A call is identified by its index and id
 // together.
 
+import type { ToolCallDraft } from "./answer.ts";
 import type { CallFragment } from "./read-chat-message.ts";
 
-/** A call that is being assembled. */
-export interface ToolCallDraft {
-  readonly kind: "call";
-  id: string;
-  name: string;
-  /** Arguments that have not been written yet. */
-  held: string;
-  /** Whether its block has been opened. */
-  written: boolean;
-}
+/** Returns a call of which nothing has been written. */
+export const callDraft = (id: string, name: string): ToolCallDraft => ({
+  ...{ kind: "call", id, name },
+  ...{ held: "", written: false, ended: false },
+});
 
 /** Finds the calls of one stream. */
 export class CallFinder {
@@ -22,15 +18,16 @@ export class CallFinder {
   readonly #byId = new Map<string, ToolCallDraft>();
   #latest: ToolCallDraft | null = null;
 
-  /** Returns the call of a fragment, with id and name from its fragments. It does not append arguments. */
+  /** Returns the call of a fragment, with all but the arguments from its fragments. */
   callOf(fragment: CallFragment): ToolCallDraft {
-    const { index, id, name } = fragment;
-    const call = this.#known(fragment) ?? { kind: "call", id: "", name: "", held: "", written: false };
+    const { index, id, name, extra } = fragment;
+    const call = this.#known(fragment) ?? callDraft("", "");
     if (call.id === "" && id !== "") {
       call.id = id;
       this.#byId.set(keyOf(index, id), call);
     }
     if (call.name === "") call.name = name;
+    if (extra !== undefined) call.extra = extra;
     if (index !== null) this.#byIndex.set(index, call);
     this.#latest = call;
     return call;

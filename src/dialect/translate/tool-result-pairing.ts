@@ -6,6 +6,7 @@ import {
   type AssistantTurn,
   type ContentPart,
   type ConversationTurn,
+  isToolCall,
   type SystemTurn,
   type TextPart,
   type ToolCall,
@@ -14,14 +15,14 @@ import {
   type UserTurn,
   userTurn,
 } from "./conversation.ts";
-import { createIds, type Ids } from "./identifiers.ts";
+import { createIds, type IdRules, type Ids } from "./identifiers.ts";
 
 /** Where a provider accepts system messages after the conversation has begun. */
 export type LateSystem = "anywhere" | "after_user" | "nowhere";
 
 /** The rules of a provider. */
 export interface PairingRules {
-  readonly idLengthMax: number;
+  readonly ids: IdRules;
   readonly lateSystem: LateSystem;
 }
 
@@ -30,14 +31,14 @@ export interface PairingRules {
  */
 export function inOrder(
   turns: readonly ConversationTurn[],
-  { idLengthMax, lateSystem }: PairingRules,
+  { ids: idRules, lateSystem }: PairingRules,
 ): ConversationTurn[] {
-  const ids = createIds(idLengthMax);
+  const ids = createIds(idRules);
   return roundsOf(turns).flatMap(({ assistants, others }) => {
     const assistant = merged(assistants);
-    const { calls, user } = answered(assistant?.calls ?? [], others, ids);
+    const { calls, user } = answered(assistant?.parts.filter(isToolCall) ?? [], others, ids);
     const userTurns = SYSTEM[lateSystem](user.filter((turn) => !isEmpty(turn)));
-    return assistant === null ? userTurns : [{ ...assistant, calls }, ...userTurns];
+    return assistant === null ? userTurns : [withCalls(assistant, calls), ...userTurns];
   });
 }
 
@@ -67,20 +68,19 @@ function isEmpty(turn: ConversationTurn): boolean {
     case "user":
       return turn.results.length === 0 && turn.parts.length === 0;
     case "assistant":
-      return turn.texts.length === 0 && turn.calls.length === 0;
+      return !turn.parts.some(({ kind }) => kind === "text" || kind === "call");
   }
 }
 
 function merged(turns: readonly AssistantTurn[]): AssistantTurn | null {
   if (turns.length < 2) return turns[0] ?? null;
-  const reasoning = turns.map((turn) => turn.reasoning).filter((words) => words !== "");
-  return {
-    role: "assistant",
-    thoughts: turns.flatMap(({ thoughts }) => thoughts),
-    reasoning: reasoning.join("\n"),
-    texts: turns.flatMap(({ texts }) => texts),
-    calls: turns.flatMap(({ calls }) => calls),
-  };
+  return { role: "assistant", parts: turns.flatMap(({ parts }) => parts) };
+}
+
+/** Returns a turn with other calls in the places of its own. */
+function withCalls({ role, parts }: AssistantTurn, calls: readonly ToolCall[]): AssistantTurn {
+  let next = 0;
+  return { role, parts: parts.map((part) => (part.kind === "call" ? calls[next++]! : part)) };
 }
 
 interface Answered {

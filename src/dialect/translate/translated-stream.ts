@@ -1,28 +1,35 @@
-// Translates a stream to another dialect: the machine of the provider's dialect reads events, and a rewriter
-// that listens to it writes the client's. This file owns what both directions share: batches of bytes, what
-// counts as content, and exactly one end.
+// Translates a stream to another dialect: the machine of the provider's dialect reads events, a reader that listens to
+// it reports what they say, and a writer writes the client's events. This file owns what all pairs share: batches of
+// bytes, what counts as content, and exactly one end.
 //
 // The provider's machine decides how the stream ended, as for a client of its own dialect: an answer that
 // stops without a stop reason is broken and gets an error event instead of a closing one. After `[DONE]` it
 // counts as complete.
 
 import type { SseEvent } from "../../sse/sse-reader.ts";
-import type { NonTokenUsage, StreamListener, StreamMachine, StreamStep } from "../dialect.ts";
+import type {
+  NonTokenUsage,
+  StreamError,
+  StreamListener,
+  StreamMachine,
+  StreamOptions,
+  StreamStep,
+} from "../dialect.ts";
 import type { Json } from "../json.ts";
 import { NO_NON_TOKEN_USAGE } from "../non-token-usage.ts";
 import { DROP_EVENT, PASS_EVENT } from "../stream-machine.ts";
+import type { UsageDialect } from "../usage.ts";
+import type { AnswerReader, AnswerWriter } from "./answer.ts";
+import { figuresOf } from "./usage-translation.ts";
 
-/** Writes the client's events. */
-export interface Rewriter extends StreamListener {
-  /** Whether the client has received everything but the closing event. */
-  readonly finished: boolean;
-  /** Why the translation must stop; null while it can continue. */
-  readonly fault: string | null;
-  /** Writes the closing events, given the provider's usage and the number of generated characters. */
-  close(usage: unknown, chars: number): void;
+/** How the streams of a provider's style are read. */
+export interface AnswerSource {
+  readonly usage: UsageDialect;
+  machine(options: StreamOptions, listener: StreamListener): StreamMachine;
+  reader(writer: AnswerWriter, sink: EventSink): AnswerReader;
 }
 
-/** The output of a rewriter. */
+/** The output of a stream. */
 export interface EventSink {
   write(text: string): void;
   /** Writes a text that carries generated content. */
@@ -31,26 +38,34 @@ export interface EventSink {
 
 const encoder = new TextEncoder();
 
-/**
- * Creates the machine. `read` creates the provider's machine with a listener; `rewrite` creates the rewriter.
- */
+/** Creates the machine that reads the source's events; `writerOf` creates the writer of the client's. */
 export const translatedStream = (
-  read: (listener: StreamListener) => StreamMachine,
-  rewrite: (sink: EventSink) => Rewriter,
-): StreamMachine => new TranslatedStream(read, rewrite);
+  source: AnswerSource,
+  options: StreamOptions,
+  writerOf: (sink: EventSink) => AnswerWriter,
+): StreamMachine => new TranslatedStream(source, options, writerOf);
 
 class TranslatedStream implements StreamMachine, StreamListener, EventSink {
+  readonly #usageDialect: UsageDialect;
   readonly #machine: StreamMachine;
-  readonly #rewriter: Rewriter;
-  /** What the rewriter has written since the last step, and whether it carries generated content. */
+  readonly #reader: AnswerReader;
+  readonly #writer: AnswerWriter;
+  /** What the writer has written since the last step, and whether it carries generated content. */
   #output = "";
   #hasContent = false;
   #ended: "done" | "error" | null = null;
+  /** The closing events, which the client receives after the charge; empty before. */
+  #closing: Uint8Array = new Uint8Array(0);
   delivered = false;
+  /** Present if the client's style has a failed end that depends on earlier events. */
+  readonly streamError?: (error: StreamError) => Uint8Array;
 
-  constructor(read: (listener: StreamListener) => StreamMachine, rewrite: (sink: EventSink) => Rewriter) {
-    this.#rewriter = rewrite(this);
-    this.#machine = read(this);
+  constructor(source: AnswerSource, options: StreamOptions, writerOf: (sink: EventSink) => AnswerWriter) {
+    this.#usageDialect = source.usage;
+    this.#writer = writerOf(this);
+    this.#reader = source.reader(this.#writer, this);
+    this.#machine = source.machine(options, this);
+    if (this.#writer.fail !== undefined) this.streamError = (error) => this.#fail(error);
   }
 
   feed(event: SseEvent): StreamStep {
@@ -72,8 +87,10 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
   closing(): Uint8Array {
     if (this.#ended !== null) return this.#takeOutput();
     this.#ended = "done";
-    this.#rewriter.close(this.#machine.usage, this.#machine.chars);
-    return this.#takeOutput();
+    const ending = this.#reader.end();
+    this.#writer.close({ ending, ...this.#counted });
+    this.#closing = this.#takeOutput();
+    return this.#closing;
   }
 
   outcome(clean: boolean): "complete" | "broken" | "empty" {
@@ -108,14 +125,14 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
 
   /** Receives an event of the provider. Events after the end are still metered, but not written. */
   event(event: Json, type: string, pattern: boolean): void {
-    if (this.#ended === null) this.#rewriter.event(event, type, pattern);
+    if (this.#ended === null) this.#reader.event(event, type, pattern);
   }
 
   repeated(texts: readonly string[]): void {
-    if (this.#ended === null) this.#rewriter.repeated(texts);
+    if (this.#ended === null) this.#reader.repeated(texts);
   }
 
-  /** Receives a text from the rewriter. */
+  /** Receives a text from the writer. */
   write(text: string): void {
     this.#output += text;
   }
@@ -125,14 +142,29 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
     this.#hasContent = true;
   }
 
+  /**
+   * Returns the failed end, after all that the client has not received: also when the stream had ended well and only
+   * its charge failed.
+   */
+  #fail(error: StreamError): Uint8Array {
+    this.#ended = "error";
+    this.#writer.fail?.(error, this.#counted);
+    return Buffer.concat([withoutLastEvent(this.#closing), this.#takeOutput()]);
+  }
+
+  get #counted() {
+    const { usage, chars } = this.#machine;
+    return { usage: figuresOf(this.#usageDialect, usage), chars };
+  }
+
   #stepOf(step: StreamStep): StreamStep {
     if (this.#ended !== null) return DROP_EVENT;
-    const { fault, finished } = this.#rewriter;
+    const { fault } = this.#writer;
     if (step.kind === "error" || fault !== null) {
       this.#ended = "error";
       return step.kind === "error" ? step : { kind: "error", text: fault ?? "" };
     }
-    if (step.kind === "done" || finished) return { kind: "done", bytes: this.closing() };
+    if (step.kind === "done" || this.#reader.finished) return { kind: "done", bytes: this.closing() };
     if (this.#output === "") return DROP_EVENT;
     return { kind: "pass", content: this.#hasContent, bytes: this.#takeOutput() };
   }
@@ -145,3 +177,8 @@ class TranslatedStream implements StreamMachine, StreamListener, EventSink {
     return bytes;
   }
 }
+
+const withoutLastEvent = (bytes: Uint8Array): Uint8Array => {
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).lastIndexOf("\n\n", -3);
+  return bytes.subarray(0, at === -1 ? 0 : at + 2);
+};

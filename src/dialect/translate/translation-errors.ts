@@ -6,7 +6,7 @@ import type { RequestRefusal } from "../dialect.ts";
 /** The refusal of one request, if any. */
 export interface Refusals {
   /** Refuses the request because of a field; only the first call counts. */
-  add(field: string, rule: string): void;
+  add(field: string, rule: string, code?: RequestRefusal["code"]): void;
   readonly first: RequestRefusal | null;
 }
 
@@ -14,8 +14,8 @@ export interface Refusals {
 export function createRefusals(): Refusals {
   let first: RequestRefusal | null = null;
   return {
-    add(field, rule) {
-      first ??= { code: "invalid_parameter", field, message: `${field} ${rule}` };
+    add(field, rule, code = "invalid_parameter") {
+      first ??= { code, field, message: `${field} ${rule}` };
     },
     get first() {
       return first;

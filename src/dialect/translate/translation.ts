@@ -11,9 +11,11 @@ export interface ModelFacts {
   readonly name: string;
   /** The model's output limit in tokens; 0 means unknown. */
   readonly maxOutputTokens: number;
+  /** How many tokens prompt and output may have together; 0 means unknown. */
+  readonly contextWindow: number;
   /**
-   * The marks of the catalog: `no_sampling_params`, `no_prefill`, `no_forced_tool_choice`,
-   * `adaptive_thinking`, `thinking_always_on`.
+   * The marks of the catalog, of which these matter here: `no_sampling_params`, `no_prefill`, `no_forced_tool_choice`,
+   * `adaptive_thinking`.
    */
   readonly quirks: ReadonlySet<string>;
   /** Whether it refuses `max_tokens`, `stop` and sampling parameters (the o-series, and gpt from 5 on). */
@@ -28,6 +30,17 @@ export interface ModelFacts {
   readonly lateSystem: boolean;
   /** Whether the provider accepts `top_k` in the chat dialect. */
   readonly topK: boolean;
+  /** Whether it accepts `verbosity` in the chat dialect. */
+  readonly verbosity: boolean;
+  /** Whether the provider accepts `prompt_cache_key` in the chat dialect. */
+  readonly cacheKey: boolean;
+  /** Whether the model's prompt cache, at providers of the messages dialect, keeps what is marked with `cache_control`. */
+  readonly cacheMarks: boolean;
+  /**
+   * The provider whose thinking the model's answers hold, which is the only one that can read it again: its name in the
+   * catalog, or a hash of its host.
+   */
+  readonly provider: string;
 }
 
 /** Reasoning efforts, weakest first. */
@@ -49,6 +62,15 @@ export interface AnswerContext {
   readonly id: string;
   /** The client's name of the model. */
   readonly model: string;
+  /**
+   * The fields of the client's request that its response repeats, as `repeatedFieldsOf` returns them: without the input and
+   * without fields that are too long; of too many tools the types and names alone. Empty for styles that repeat none.
+   */
+  readonly repeatedFields: Json;
+  /** The provider that answers; thinking is passed back to no other. */
+  readonly provider: string;
+  /** As `ModelFacts.readsReasoning`. */
+  readonly readsReasoning: boolean;
   readonly toolNames: Renamed;
   /** Wall-clock milliseconds. */
   readonly now: number;

@@ -16,8 +16,8 @@ export interface Guess {
 const UNBOUNDED = { contextWindow: 0, outputLimit: 0 };
 const CHARS_PER_TOKEN = 4;
 
-/** Returns the usage, or null when it is missing; figures of zero count as missing. */
-function figures(dialect: UsageDialect, raw: unknown): Usage | null {
+/** Returns the normal form of a provider's usage, or null when it is missing; figures of zero count as missing. */
+export function figuresOf(dialect: UsageDialect, raw: unknown): Usage | null {
   const usage = readUsage(dialect, raw, UNBOUNDED);
   return usage !== null && promptTokens(usage) + completionTokens(usage) > 0 ? usage : null;
 }
@@ -27,11 +27,8 @@ const guessed = ({ promptTokens, chars }: Guess) => ({
   completion: Math.ceil(chars / CHARS_PER_TOKEN),
 });
 
-/**
- * Translates a chat provider's usage. `input_tokens` exclude cached tokens, which are reported even when 0.
- */
-export function messagesUsageOf(raw: unknown, guess: Guess): Json {
-  const usage = figures("chat", raw);
+/** Returns the usage for a messages client. `input_tokens` exclude cached tokens, which are reported even when 0. */
+export function messagesUsageOf(usage: Usage | null, guess: Guess): Json {
   if (usage === null) {
     const { prompt, completion } = guessed(guess);
     return messagesUsage(prompt, 0, 0, completion);
@@ -59,19 +56,38 @@ const messagesUsage = (input: number, written: number, read: number, output: num
   output_tokens: output,
 });
 
-/** Translates a messages provider's usage. `prompt_tokens` include cached tokens. */
-export function chatUsageOf(raw: unknown, guess: Guess): Json {
-  const usage = figures("messages", raw);
-  const { prompt, completion } =
-    usage === null ? guessed(guess) : { prompt: promptTokens(usage), completion: completionTokens(usage) };
+/** Returns the usage for a chat client. `prompt_tokens` include cached tokens. */
+export function chatUsageOf(usage: Usage | null, guess: Guess): Json {
+  const { prompt, completion, cached, written, reasoning } = sumsOf(usage, guess);
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: usage?.inCached ?? 0,
-      cache_write_tokens: usage === null ? 0 : usage.inCacheWrite + usage.inCacheWrite1h,
-    },
-    completion_tokens_details: { reasoning_tokens: usage?.outReason ?? 0 },
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: reasoning },
   };
 }
+
+/** Returns the usage for a responses client. `input_tokens` include cached tokens. */
+export function responsesUsageOf(usage: Usage | null, guess: Guess): Json {
+  const { prompt, completion, cached, written, reasoning } = sumsOf(usage, guess);
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt + completion,
+  };
+}
+
+/** Sums of a usage, or an estimate without one. */
+const sumsOf = (usage: Usage | null, guess: Guess) =>
+  usage === null
+    ? { ...guessed(guess), cached: 0, written: 0, reasoning: 0 }
+    : {
+        prompt: promptTokens(usage),
+        completion: completionTokens(usage),
+        cached: usage.inCached,
+        written: usage.inCacheWrite + usage.inCacheWrite1h,
+        reasoning: usage.outReason,
+      };

@@ -7,6 +7,9 @@ import {
   type ContentPart,
   type ConversationTurn,
   FILLER,
+  isReasoningPart,
+  isTextPart,
+  isToolCall,
   type Source,
   type TextPart,
   type ToolResult,
@@ -42,22 +45,26 @@ function messagesOf(turn: ConversationTurn, reasoning: boolean): Json[] {
   }
 }
 
-const joined = (texts: readonly TextPart[]): string => texts.map((part) => part.text).join("\n");
+const joined = (texts: readonly { readonly text: string }[]): string =>
+  texts.map((part) => part.text).join("\n");
 
 const systemMessage = (texts: readonly TextPart[]): Json => ({ role: "system", content: joined(texts) });
 
-function assistantMessage({ texts, calls, reasoning }: AssistantTurn, reads: boolean): Json {
+function assistantMessage({ parts }: AssistantTurn, reads: boolean): Json {
+  const texts = parts.filter(isTextPart);
+  const calls = parts.filter(isToolCall);
+  const reasoning = reads ? parts.filter(isReasoningPart) : [];
   return {
     role: "assistant",
     content: texts.length === 0 ? null : joined(texts),
-    ...(reads && reasoning !== "" ? { reasoning_content: reasoning } : {}),
+    ...(reasoning.length > 0 ? { reasoning_content: joined(reasoning) } : {}),
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map(({ id, name, input, extra }) => ({
+          tool_calls: calls.map(({ id, name, arguments: given, extra }) => ({
             id,
             type: "function",
-            function: { name, arguments: JSON.stringify(input) },
+            function: { name, arguments: given },
             ...(extra === undefined ? {} : { extra_content: extra }),
           })),
         }),
@@ -92,7 +99,7 @@ function partOf(part: ContentPart): Json {
     case "text":
       return { type: "text", text: part.text };
     case "image":
-      return { type: "image_url", image_url: { url: addressOf(part.source) } };
+      return { type: "image_url", image_url: imageOf(part.source, part.detail) };
     case "document":
       return {
         type: "file",
@@ -100,6 +107,11 @@ function partOf(part: ContentPart): Json {
       };
   }
 }
+
+const imageOf = (source: Source, detail: string | undefined): Json => ({
+  url: addressOf(source),
+  ...(detail === undefined ? {} : { detail }),
+});
 
 const addressOf = (source: Source): string =>
   source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;

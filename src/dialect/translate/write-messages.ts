@@ -3,10 +3,12 @@
 
 import type { Json } from "../json.ts";
 import {
+  type AssistantPart,
   type AssistantTurn,
   type ContentPart,
   type ConversationTurn,
   FILLER,
+  isTextPart,
   type Source,
   type TextPart,
   type ToolResult,
@@ -14,6 +16,7 @@ import {
   type UserTurn,
   userTurn,
 } from "./conversation.ts";
+import { inputOf } from "./tool-arguments.ts";
 
 /**
  * Returns the messages of a conversation; if there are no turns, the system texts become the user's message.
@@ -35,10 +38,11 @@ export function withPrefill(
   const last = turns.at(-1);
   if (last?.role !== "assistant") return turns;
   if (!continues) return [...turns, userTurn([textPart("Continue.")])];
-  const texts = last.texts.map((part, i) =>
-    i === last.texts.length - 1 ? { ...part, text: part.text.trimEnd() } : part,
+  const end = last.parts.findLastIndex(isTextPart);
+  const parts = last.parts.map((part, i) =>
+    i === end && isTextPart(part) ? { ...part, text: part.text.trimEnd() } : part,
   );
-  return [...turns.slice(0, -1), { ...last, texts }];
+  return [...turns.slice(0, -1), { ...last, parts }];
 }
 
 function messageOf(turn: ConversationTurn): Json {
@@ -57,17 +61,26 @@ const userMessage = ({ results, parts }: UserTurn): Json => ({
   content: contentOf([...results.map(resultBlock), ...parts.map(blockOf)], parts),
 });
 
-const assistantMessage = ({ thoughts, texts, calls }: AssistantTurn): Json => ({
-  role: "assistant",
-  content: contentOf(
-    [
-      ...thoughts,
-      ...texts.map(blockOf),
-      ...calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input })),
-    ],
-    texts,
-  ),
-});
+function assistantMessage({ parts }: AssistantTurn): Json {
+  // A message must not end with thinking. An answer that was cut there goes back without it.
+  const end = parts.findLastIndex(({ kind }) => kind === "text" || kind === "call") + 1;
+  const blocks = parts.slice(0, end).flatMap(assistantBlocks);
+  return { role: "assistant", content: contentOf(blocks, parts.filter(isTextPart)) };
+}
+
+/** Returns a part of the assistant's as a content block; reasoning as text is none. */
+function assistantBlocks(part: AssistantPart): readonly Json[] {
+  switch (part.kind) {
+    case "thinking":
+      return [part.block];
+    case "reasoning":
+      return [];
+    case "text":
+      return [blockOf(part)];
+    case "call":
+      return [{ type: "tool_use", id: part.id, name: part.name, input: inputOf(part.arguments) }];
+  }
+}
 
 /** Returns a single plain text as a string, and anything else as blocks. */
 function contentOf(blocks: readonly Json[], parts: readonly ContentPart[]): unknown {

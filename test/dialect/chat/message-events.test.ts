@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import { messageEvents } from "../../../src/dialect/chat/message-events.ts";
-import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
+import { chatStreamOf } from "../../../src/dialect/translate/answer-translations.ts";
 import { SseReader } from "../../../src/sse/sse-reader.ts";
 
 const HEAD = { id: "c", object: "chat.completion.chunk", created: 5, model: "m", system_fingerprint: "fp" };
@@ -161,7 +161,8 @@ test("chunks without choices say nothing, comments pass, an error ends it", () =
 });
 
 test("a translated stream takes the shape as well", () => {
-  const context = { id: "x", model: "m", toolNames: new Map(), now: 5_000, promptTokens: PROMPT };
+  const about = { id: "x", model: "m", request: {}, provider: "anthropic" };
+  const context = { ...about, toolNames: new Map(), now: 5_000, promptTokens: PROMPT };
   const inner = chatStreamOf(context as unknown as Parameters<typeof chatStreamOf>[0], {
     includeUsage: true,
     fingerprint: "fp",

@@ -4,9 +4,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
-import { messagesStreamOf } from "../../../src/dialect/translate/chat-to-messages-stream.ts";
-import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
+import {
+  chatStreamOf,
+  messagesStreamOf,
+  responsesStreamOfChat,
+  responsesStreamOfMessages,
+} from "../../../src/dialect/translate/answer-translations.ts";
 import { chatProvider, messagesProvider, odd, type Provided } from "./provider-streams.ts";
+import { properResponses } from "./responses-grammar.ts";
 import { type Checked, properChat, properMessages } from "./stream-grammar.ts";
 import { CONTEXT, chatWire, feed, messagesWire, type Row, run } from "./streams.ts";
 
@@ -21,38 +26,81 @@ interface Direction {
 
 const options = { includeUsage: true, fingerprint: null };
 const value = <T>(one: T) => fc.constant(one);
+/** The two kinds of provider. */
+const CHAT = {
+  provider: chatProvider,
+  wireOf: (event: object) => chatWire(event),
+  odd: fc.record({
+    choices: fc.oneof(
+      odd,
+      fc.array(
+        fc.record(
+          {
+            index: fc.oneof(value(0), odd),
+            delta: fc.oneof(
+              odd,
+              fc.record({ content: odd, reasoning: odd, tool_calls: odd, refusal: odd }),
+              fc.record({
+                tool_calls: fc.array(
+                  fc.record({ index: odd, id: odd, function: fc.record({ name: odd, arguments: odd }) }),
+                ),
+              }),
+            ),
+            finish_reason: odd,
+          },
+          { requiredKeys: ["delta"] },
+        ),
+      ),
+    ),
+    usage: odd,
+  }),
+};
+const MESSAGES = {
+  provider: messagesProvider,
+  wireOf: (event: object) => messagesWire(event as Row),
+  odd: fc.record(
+    {
+      type: fc.constantFrom(
+        ...[
+          "message_start",
+          "content_block_start",
+          "content_block_delta",
+          "content_block_stop",
+          "message_delta",
+        ],
+        ...["message_stop", "ping", "news"],
+      ),
+      index: odd,
+      message: odd,
+      content_block: fc.oneof(
+        odd,
+        fc.record({
+          type: fc.constantFrom("text", "thinking", "tool_use"),
+          id: odd,
+          name: odd,
+          input: odd,
+          text: odd,
+        }),
+      ),
+      delta: fc.oneof(
+        odd,
+        fc.record({
+          type: fc.constantFrom("text_delta", "thinking_delta", "input_json_delta"),
+          ...{ text: odd, thinking: odd, partial_json: odd, stop_reason: odd },
+        }),
+      ),
+      usage: odd,
+    },
+    { requiredKeys: ["type"] },
+  ),
+};
 const DIRECTIONS: readonly (readonly [name: string, direction: Direction])[] = [
   [
     "chat to messages",
     {
       machine: () => messagesStreamOf(CONTEXT, options),
       proper: properMessages,
-      provider: chatProvider,
-      wireOf: (event) => chatWire(event),
-      odd: fc.record({
-        choices: fc.oneof(
-          odd,
-          fc.array(
-            fc.record(
-              {
-                index: fc.oneof(value(0), odd),
-                delta: fc.oneof(
-                  odd,
-                  fc.record({ content: odd, reasoning: odd, tool_calls: odd, refusal: odd }),
-                  fc.record({
-                    tool_calls: fc.array(
-                      fc.record({ index: odd, id: odd, function: fc.record({ name: odd, arguments: odd }) }),
-                    ),
-                  }),
-                ),
-                finish_reason: odd,
-              },
-              { requiredKeys: ["delta"] },
-            ),
-          ),
-        ),
-        usage: odd,
-      }),
+      ...CHAT,
     },
   ],
   [
@@ -60,43 +108,23 @@ const DIRECTIONS: readonly (readonly [name: string, direction: Direction])[] = [
     {
       machine: () => chatStreamOf(CONTEXT, options),
       proper: properChat,
-      provider: messagesProvider,
-      wireOf: (event) => messagesWire(event as Row),
-      odd: fc.record(
-        {
-          type: fc.constantFrom(
-            ...[
-              "message_start",
-              "content_block_start",
-              "content_block_delta",
-              "content_block_stop",
-              "message_delta",
-            ],
-            ...["message_stop", "ping", "news"],
-          ),
-          index: odd,
-          message: odd,
-          content_block: fc.oneof(
-            odd,
-            fc.record({
-              type: fc.constantFrom("text", "thinking", "tool_use"),
-              id: odd,
-              name: odd,
-              input: odd,
-              text: odd,
-            }),
-          ),
-          delta: fc.oneof(
-            odd,
-            fc.record({
-              type: fc.constantFrom("text_delta", "thinking_delta", "input_json_delta"),
-              ...{ text: odd, thinking: odd, partial_json: odd, stop_reason: odd },
-            }),
-          ),
-          usage: odd,
-        },
-        { requiredKeys: ["type"] },
-      ),
+      ...MESSAGES,
+    },
+  ],
+  [
+    "chat to responses",
+    {
+      machine: () => responsesStreamOfChat(CONTEXT, options),
+      proper: properResponses,
+      ...CHAT,
+    },
+  ],
+  [
+    "messages to responses",
+    {
+      machine: () => responsesStreamOfMessages(CONTEXT, options),
+      proper: properResponses,
+      ...MESSAGES,
     },
   ],
 ];
@@ -173,6 +201,39 @@ describe.each(DIRECTIONS)("%s", (_name, { machine, proper, provider, wireOf, odd
         proper(run(machine(), events.map(wireOf).join("")).out);
       }),
       { numRuns: 200 },
+    ));
+});
+
+describe.each(DIRECTIONS.filter(([name]) => name.endsWith("responses")))("%s, failed", (_name, direction) => {
+  const { machine, provider, wireOf, odd } = direction;
+  const failed = (wire: string) => {
+    const { early, complete, machine: fed } = run(machine(), wire);
+    const last = Buffer.from(fed.streamError!({ message: "m", type: "api_error", code: "upstream_error" }));
+    return { complete, checked: properResponses(early + last.toString()) };
+  };
+  test("wherever it is cut, the rules are kept, and the last event has what was said", () =>
+    fc.assert(
+      fc.property(provider, fc.nat(), (given, place) => {
+        const { checked } = failed(given.wire.slice(0, place % (given.wire.length + 1)));
+        expect(checked).toMatchObject({ endings: 0, failures: 1 });
+        expect(given.text.startsWith(checked.text)).toBe(true);
+        expect(given.thinking.startsWith(checked.thinking)).toBe(true);
+      }),
+      { numRuns: 200 },
+    ));
+  test("a stream that ended well and whose charge failed, too, and nothing of it is lost", () =>
+    fc.assert(
+      fc.property(provider, (given) => {
+        const { complete, checked } = failed(given.wire);
+        expect(checked).toMatchObject({ endings: 0, failures: 1 });
+        if (complete && given.wire.includes("[DONE]")) expect(checked).toMatchObject({ text: given.text });
+      }),
+    ));
+  test("nonsense, too", () =>
+    fc.assert(
+      fc.property(fc.array(odd, { maxLength: 12 }), (events) => {
+        expect(failed(events.map(wireOf).join("")).checked.failures).toBe(1);
+      }),
     ));
 });
 

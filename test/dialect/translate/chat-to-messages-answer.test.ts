@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { messagesAnswerOf } from "../../../src/dialect/translate/chat-to-messages-answer.ts";
+import { messagesAnswerOf } from "../../../src/dialect/translate/answer-translations.ts";
 import { odd } from "./provider-streams.ts";
 import { CONTEXT, type Row } from "./streams.ts";
 

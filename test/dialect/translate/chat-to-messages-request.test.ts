@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../src/dialect/json.ts";
-import { messagesRequestOf } from "../../../src/dialect/translate/chat-to-messages-request.ts";
+import { messagesRequestOf } from "../../../src/dialect/translate/request-translations.ts";
 import type { ModelFacts } from "../../../src/dialect/translate/translation.ts";
 import { bodyOf, PIXEL, PLAIN, PNG_SOURCE, PNG_URL } from "./request-samples.ts";
 
@@ -302,6 +302,7 @@ describe("fields", () => {
     [
       ["max_completion_tokens goes before max_tokens", { max_completion_tokens: 7 }, { max_tokens: 7 }],
       ["max_tokens is 8192 without a limit", { max_tokens: null }, { max_tokens: 8_192 }],
+    ["max_tokens without a limit is 8192 although the model's is more", { max_tokens: null }, { max_tokens: 8_192 }, { maxOutputTokens: 64_000 }],
     ["max_tokens without a limit is the model's if that is less", { max_tokens: undefined }, { max_tokens: 4_096 }, { maxOutputTokens: 4_096 }],
     ["max_tokens is cut to the model's limit", { max_tokens: 9_000 }, { max_tokens: 4_096 }, { maxOutputTokens: 4_096 }],
       ["a stop text is an array", { stop: "END" }, { stop_sequences: ["END"] }],

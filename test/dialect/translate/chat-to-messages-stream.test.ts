@@ -2,7 +2,7 @@
 // outcome written down.
 
 import { describe, expect, test } from "bun:test";
-import { messagesStreamOf } from "../../../src/dialect/translate/chat-to-messages-stream.ts";
+import { messagesStreamOf } from "../../../src/dialect/translate/answer-translations.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { stepsOf, workOf } from "../../work-counter/work-counter.ts";
 import {

@@ -7,10 +7,16 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import { chatStreamError } from "../../../src/dialect/chat/chat-stream.ts";
 import { messagesStreamError } from "../../../src/dialect/messages/messages-error.ts";
-import { messagesAnswerOf } from "../../../src/dialect/translate/chat-to-messages-answer.ts";
-import { messagesStreamOf } from "../../../src/dialect/translate/chat-to-messages-stream.ts";
-import { chatAnswerOf } from "../../../src/dialect/translate/messages-to-chat-answer.ts";
-import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
+import {
+  chatAnswerOf,
+  chatStreamOf,
+  messagesAnswerOf,
+  messagesStreamOf,
+  responsesAnswerOfChat,
+  responsesAnswerOfMessages,
+  responsesStreamOfChat,
+  responsesStreamOfMessages,
+} from "../../../src/dialect/translate/answer-translations.ts";
 import {
   CONTEXT,
   COUNTED,
@@ -44,6 +50,11 @@ const serving = (out: string) => async () => {
   });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 };
+
+const askResponses = (out: string) =>
+  new OpenAI({ apiKey: "k", baseURL: "http://localhost", maxRetries: 0, fetch: serving(out) }).responses
+    .stream({ model: "m", input: "Hi" })
+    .finalResponse();
 
 const ERROR = { message: "m", type: "server_error", code: "upstream_failed" };
 
@@ -115,44 +126,42 @@ const anything: fc.Arbitrary<Said> = fc
 
 const plain = (given: unknown): unknown => JSON.parse(JSON.stringify(given));
 
-describe("the messages client", () => {
-  const streamed = ({ thinking, text: texts, calls, reason }: Said) =>
-    run(
-      messagesStreamOf(CONTEXT, { includeUsage: false, fingerprint: null }),
-      chatWire(
-        role(),
-        ...thinking.map(thought),
-        ...texts.map(text),
-        ...calls.flatMap(({ id, name, parts }, index) => [
-          call({ index, id, type: "function", function: { name, arguments: "" } }),
-          ...parts.map((part) => call({ index, function: { arguments: part } })),
-        ]),
-        finish(reason),
-        COUNTED,
-        DONE,
-      ),
-    ).out;
-  const whole = ({ thinking, text, calls, reason }: Said) =>
-    messagesAnswerOf(
-      {
-        choices: [
-          {
-            index: 0,
-            message: {
-              content: text.join(""),
-              reasoning_content: thinking.join(""),
-              tool_calls: calls.map(({ id, name, parts }) => ({
-                id,
-                function: { name, arguments: parts.join("") },
-              })),
-            },
-            finish_reason: reason,
-          },
-        ],
-        usage: COUNTED.usage,
+/** The stream and the whole answer of a chat provider. */
+const chatWireOf = ({ thinking, text: texts, calls, reason }: Said) =>
+  chatWire(
+    role(),
+    ...thinking.map(thought),
+    ...texts.map(text),
+    ...calls.flatMap(({ id, name, parts }, index) => [
+      call({ index, id, type: "function", function: { name, arguments: "" } }),
+      ...parts.map((part) => call({ index, function: { arguments: part } })),
+    ]),
+    finish(reason),
+    COUNTED,
+    DONE,
+  );
+const completionOf = ({ thinking, text, calls, reason }: Said) => ({
+  choices: [
+    {
+      index: 0,
+      message: {
+        content: text.join(""),
+        reasoning_content: thinking.join(""),
+        tool_calls: calls.map(({ id, name, parts }) => ({
+          id,
+          function: { name, arguments: parts.join("") },
+        })),
       },
-      CONTEXT,
-    );
+      finish_reason: reason,
+    },
+  ],
+  usage: COUNTED.usage,
+});
+
+describe("the messages client", () => {
+  const streamed = (given: Said) =>
+    run(messagesStreamOf(CONTEXT, { includeUsage: false, fingerprint: null }), chatWireOf(given)).out;
+  const whole = (given: Said) => messagesAnswerOf(completionOf(given), CONTEXT);
 
   test.each(CASES)("puts together %s", async (_what, given) =>
     expect(plain(await askMessages(streamed(given)))).toMatchObject(whole(given)),
@@ -236,3 +245,101 @@ describe("the chat client", () => {
     );
   });
 });
+
+describe("the responses client", () => {
+  const options = { includeUsage: false, fingerprint: null };
+  const REASONS: Readonly<Record<string, string>> = { length: "max_tokens", content_filter: "refusal" };
+  const reasonOf = ({ reason, calls }: Said) =>
+    REASONS[reason] ?? (calls.length > 0 ? "tool_use" : "end_turn");
+  const PROVIDERS: readonly (readonly [string, (given: Said) => { out: string; whole: Row }])[] = [
+    [
+      "a chat provider",
+      (given) => ({
+        out: run(responsesStreamOfChat(CONTEXT, options), chatWireOf(given)).out,
+        whole: responsesAnswerOfChat(completionOf(given), CONTEXT),
+      }),
+    ],
+    [
+      "a messages provider",
+      (given) => {
+        const { thinking, text, calls } = given;
+        const blocks: Row[][] = [];
+        const content: Row[] = [];
+        if (thinking.length > 0) {
+          blocks.push(thinkingBlock(blocks.length, ...thinking));
+          content.push({ type: "thinking", thinking: thinking.join(""), signature: "signed" });
+        }
+        if (text.length > 0) {
+          blocks.push(textBlock(blocks.length, ...text));
+          content.push({ type: "text", text: text.join("") });
+        }
+        for (const { id, name, parts } of calls) {
+          blocks.push(callBlock(blocks.length, id, name, ...parts));
+          content.push({ type: "tool_use", id, name, input: parts.join("") });
+        }
+        const usage = { input_tokens: 9, output_tokens: 4 };
+        return {
+          out: run(
+            responsesStreamOfMessages(CONTEXT, options),
+            messagesWire(START, ...blocks.flat(), ended(reasonOf(given)), STOP),
+          ).out,
+          whole: responsesAnswerOfMessages({ content, stop_reason: reasonOf(given), usage }, CONTEXT),
+        };
+      },
+    ],
+  ];
+
+  describe.each(PROVIDERS)("of %s", (_provider, answers) => {
+    const agree = async (given: Said) => {
+      const { out, whole } = answers(given);
+      const response = await askResponses(out);
+      expect(withoutParsed(response)).toEqual(whole);
+      expect(response.output_text).toBe(given.text.join(""));
+    };
+    test.each(CASES)("puts together %s", (_what, given) => agree(given));
+    test("puts together anything", () => fc.assert(fc.asyncProperty(anything, agree), { numRuns: 50 }));
+    test("adds up the events to the same", async () => {
+      const { out, whole } = answers(CASES[5]![1]);
+      const last = out.lastIndexOf("event: ");
+      expect(withoutParsed(await askResponses(out.slice(0, last))).output).toEqual(whole.output);
+    });
+  });
+  test("reads the end of a failed stream", async () => {
+    const { early, machine } = run(responsesStreamOfChat(CONTEXT, options), chatWire(role(), text("a")));
+    const out = early + Buffer.from(machine.streamError!(ERROR)).toString();
+    expect(plain(await askResponses(out))).toMatchObject({
+      status: "failed",
+      error: { code: "server_error", message: "m" },
+      output: [{ type: "message", status: "incomplete", content: [{ text: "a" }] }],
+      output_text: "a",
+    });
+  });
+  test("a whole answer is a response by its types", () => {
+    const whole: Omit<OpenAI.Responses.Response, "output_text"> = responsesAnswerOfChat(
+      completionOf(CASES[5]![1]),
+      CONTEXT,
+    ) as unknown as OpenAI.Responses.Response;
+    expect(Object.keys(whole)).toEqual(expect.arrayContaining([...REQUIRED]));
+  });
+});
+
+/** The fields that the type of a response requires. */
+const REQUIRED = [
+  ...([
+    "id",
+    "created_at",
+    "error",
+    "incomplete_details",
+    "instructions",
+    "metadata",
+    "model",
+    "object",
+  ] as const),
+  ...(["output", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p"] as const),
+] satisfies readonly (keyof OpenAI.Responses.Response)[];
+
+/** A response without what the client adds to it. */
+const withoutParsed = (response: unknown): Row =>
+  JSON.parse(JSON.stringify(response), (field, value) =>
+    ["output_text", "output_parsed", "parsed", "parsed_arguments"].includes(field) ? undefined : value,
+  ) as Row;

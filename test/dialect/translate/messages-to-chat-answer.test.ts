@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { chatAnswerOf } from "../../../src/dialect/translate/messages-to-chat-answer.ts";
+import { chatAnswerOf } from "../../../src/dialect/translate/answer-translations.ts";
 import { odd } from "./provider-streams.ts";
 import { CONTEXT, type Row } from "./streams.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../src/dialect/json.ts";
-import { chatRequestOf } from "../../../src/dialect/translate/messages-to-chat-request.ts";
+import { chatRequestOf } from "../../../src/dialect/translate/request-translations.ts";
 import type { ModelFacts } from "../../../src/dialect/translate/translation.ts";
 import { bodyOf, PIXEL, PLAIN, PNG_SOURCE, PNG_URL } from "./request-samples.ts";
 
@@ -300,7 +300,12 @@ describe("messages", () => {
   for (const [rule, given, messages, facts] of CASES)
     test(rule, () => expect(sent(given, facts).messages).toEqual(messages));
 
-  test("ids in other letters or too long are rewritten the same way at call and result", () => {
+  test("ids in any letters are kept", () => {
+    const id = "functions.look:0";
+    const messages = said([HI, assistant(use(id)), user(result(id, "1"))]) as Json[];
+    expect([(messages[1]!.tool_calls as Json[])[0]!.id, messages[2]]).toEqual([id, tool(id, "1")]);
+  });
+  test("ids that are too long are rewritten the same way at call and result", () => {
     const long = `toolu.${"x".repeat(60)}`;
     const messages = said([HI, assistant(use(long)), user(result(long, "1"))]) as Json[];
     const id = (messages[1]!.tool_calls as Json[])[0]!.id as string;

@@ -1,7 +1,7 @@
 // A messages provider's stream as a chat client reads it: one fixture for each kind of event and ending.
 
 import { describe, expect, test } from "bun:test";
-import { chatStreamOf } from "../../../src/dialect/translate/messages-to-chat-stream.ts";
+import { chatStreamOf } from "../../../src/dialect/translate/answer-translations.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { stepsOf, workOf } from "../../work-counter/work-counter.ts";
 import {

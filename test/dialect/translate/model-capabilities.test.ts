@@ -6,13 +6,18 @@ import { modelFacts } from "../../../src/dialect/translate/model-capabilities.ts
 describe("a model", () => {
   test("of the catalogue has its limit and its quirks, and keeps the name that its provider is told", () => {
     const facts = modelFacts("claude-opus-4-8", "api.anthropic.com");
-    expect(facts).toMatchObject({ name: "claude-opus-4-8", maxOutputTokens: 128_000, structured: true });
+    expect(facts).toMatchObject({
+      name: "claude-opus-4-8",
+      maxOutputTokens: 128_000,
+      contextWindow: 1_000_000,
+    });
     expect([...facts.quirks].sort()).toEqual(["adaptive_thinking", "no_prefill", "no_sampling_params"]);
   });
   test("of nobody's is asked for nothing special", () =>
     expect(modelFacts("my-own", "llm.example")).toEqual({
       name: "my-own",
       maxOutputTokens: 0,
+      contextWindow: 0,
       quirks: new Set(),
       reasoning: false,
       readsReasoning: false,
@@ -20,7 +25,17 @@ describe("a model", () => {
       structured: true,
       lateSystem: false,
       topK: false,
+      verbosity: false,
+      cacheKey: false,
+      cacheMarks: false,
+      provider: expect.any(String),
     }));
+  test("has the provider of its host, by a name that does not say the host", () => {
+    const { provider } = modelFacts("my-own", "llm.example");
+    expect(provider).not.toContain("llm");
+    expect(modelFacts("another", "llm.example").provider).toBe(provider);
+    expect(modelFacts("my-own", "llm2.example").provider).not.toBe(provider);
+  });
   test("that the catalogue says cannot be held to a schema is not", () =>
     expect(modelFacts("deepseek-v3.2", "api.deepseek.com").structured).toBe(false));
 });

@@ -8,6 +8,8 @@ type Broken = (rule: string) => void;
 const isBlank = (value: unknown): boolean => typeof value !== "string" || value.trim() === "";
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
+const MARKS_MAX = 4;
+
 /** The rules of the messages dialect that a request breaks. */
 export function improperMessages(body: Json): readonly string[] {
   const found: string[] = [];
@@ -45,6 +47,8 @@ export function improperMessages(body: Json): readonly string[] {
     }
   }
   for (const block of listOf(body.system)) checkBlock(block, broken);
+  const marks = JSON.stringify([body.tools, body.system, messages]).split('"cache_control":{').length - 1;
+  if (marks > MARKS_MAX) broken(`${marks} marks of the cache`);
   checkMessagesFields(body, broken);
   return found;
 }
@@ -193,7 +197,7 @@ function checkPart(part: Json, broken: Broken): void {
 function checkCall(call: Json, broken: Broken): string {
   const id = String(call.id);
   const made = isObject(call.function) ? call.function : {};
-  if (!/^[a-zA-Z0-9_-]{1,40}$/.test(id)) broken(`id ${id}`);
+  if (id.length < 1 || id.length > 40) broken(`id ${id}`);
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(made.name))) broken(`name ${String(made.name)}`);
   if (typeof made.arguments !== "string" || !isObject(parseJson(made.arguments))) broken("arguments");
   return id;

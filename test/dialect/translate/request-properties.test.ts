@@ -4,8 +4,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../src/dialect/json.ts";
-import { messagesRequestOf } from "../../../src/dialect/translate/chat-to-messages-request.ts";
-import { chatRequestOf } from "../../../src/dialect/translate/messages-to-chat-request.ts";
+import { encryptedContentOf } from "../../../src/dialect/translate/reasoning-item.ts";
+import {
+  chatRequestOf,
+  chatRequestOfResponses,
+  messagesRequestOf,
+  messagesRequestOfResponses,
+} from "../../../src/dialect/translate/request-translations.ts";
 import type { ModelFacts } from "../../../src/dialect/translate/translation.ts";
 import { improperChat, improperMessages } from "./proper-requests.ts";
 import { bodyOf, PLAIN, PNG_SOURCE, PNG_URL } from "./request-samples.ts";
@@ -144,6 +149,47 @@ function inChat(some: Sample): Json {
   });
 }
 
+function inResponses(some: Sample): Json {
+  const input = some.rounds.flatMap((round, r): Json[] => {
+    const parts = round.user.map((one) =>
+      "text" in one ? { type: "input_text", ...one } : { type: "input_image", image_url: one.image },
+    );
+    return [
+      { role: "user", content: parts },
+      ...(round.text === null ? [] : [{ type: "message", role: "assistant", content: round.text }]),
+      ...round.calls.map(({ name, input: value }, c) => ({
+        ...{ type: "function_call", call_id: idOf(r, c) },
+        ...{ name, arguments: JSON.stringify(value) },
+      })),
+      ...round.calls.map(({ result }, c) => ({
+        ...{ type: "function_call_output", call_id: idOf(r, c) },
+        output: result.map((text) => ({ type: "input_text", text })),
+      })),
+    ];
+  });
+  const { choice, tools } = some;
+  return given({
+    model: "m",
+    instructions: some.system.length === 0 ? null : some.system.join("\n"),
+    input: some.open ? [...input, { role: "user", content: "and?" }] : input,
+    tools: tools.map(({ name, description, at }) => ({
+      ...{ type: "function", name, description },
+      parameters: schemaOf(at),
+    })),
+    tool_choice:
+      choice === "tool" && tools.length > 0
+        ? { type: "function", name: tools[0]!.name }
+        : choice === null || choice === "tool"
+          ? null
+          : { auto: "auto", any: "required", none: "none" }[choice],
+    parallel_tool_calls: some.single && choice !== null && choice !== "none" ? false : null,
+    max_output_tokens: some.limit,
+    temperature: some.temperature,
+    user: some.user,
+    stream: some.stream,
+  });
+}
+
 const chatAnswer = (round: Round, r: number): Json => ({
   role: "assistant",
   content: round.text,
@@ -252,6 +298,30 @@ describe("there and back keeps the meaning", () => {
     ));
 });
 
+describe("a responses request means the same by either way", () => {
+  const model = { ...PLAIN, name: "m" };
+  test("to a messages provider, directly and through the chat style", () =>
+    fc.assert(
+      fc.property(sample, (some) => {
+        const body = inResponses(some);
+        const directly = bodyOf(messagesRequestOfResponses(body, model));
+        const through = bodyOf(messagesRequestOf(bodyOf(chatRequestOfResponses(body, model)), model));
+        expect(normalMessages(through)).toEqual(normalMessages(directly));
+      }),
+      { numRuns: 300 },
+    ));
+  test("to a chat provider, directly and through the messages style", () =>
+    fc.assert(
+      fc.property(sample, (some) => {
+        const body = inResponses(some);
+        const directly = bodyOf(chatRequestOfResponses(body, model));
+        const through = bodyOf(chatRequestOf(bodyOf(messagesRequestOfResponses(body, model)), model));
+        expect(normalChat(through)).toEqual(normalChat(directly));
+      }),
+      { numRuns: 300 },
+    ));
+});
+
 /** What no honest client writes: right words in wrong places, wrong types everywhere, ids that collide. */
 const id = fc.constantFrom<unknown>("a", "b", "a_2", "", "a.b", "x".repeat(80), 5, null, undefined);
 const junk = fc.oneof(
@@ -321,6 +391,78 @@ const choice = fc.oneof(
     disable_parallel_tool_use: junk,
   }),
 );
+const CARRIED = encryptedContentOf({
+  ...{ provider: "maker", text: "" },
+  blocks: [{ type: "thinking", thinking: "a", signature: "S" }],
+});
+const responsesItem = fc.oneof(
+  { weight: 1, arbitrary: junk },
+  {
+    weight: 9,
+    arbitrary: fc.record(
+      {
+        type: fc.constantFrom<unknown>(
+          ...["message", "function_call", "custom_tool_call", "function_call_output"],
+          ...["custom_tool_call_output", "reasoning", "web_search_call", undefined, 5],
+        ),
+        role: fc.constantFrom("system", "developer", "user", "assistant", "else"),
+        content: fc.oneof(
+          junk,
+          fc.array(
+            fc.oneof(
+              junk,
+              fc.record({ type: fc.constantFrom("input_text", "output_text"), text: junk }),
+              fc.constant({ type: "input_image", image_url: PNG_URL }),
+              fc.record({ type: fc.constantFrom("input_file", "refusal"), file_data: junk, refusal: junk }),
+            ),
+            { maxLength: 3 },
+          ),
+        ),
+        call_id: id,
+        name: toolName,
+        arguments: junk,
+        input: junk,
+        output: fc.oneof(junk, fc.constant([{ type: "input_image", image_url: PNG_URL }])),
+        encrypted_content: fc.oneof(junk, fc.constantFrom("arborgate.1.", "arborgate.1.e30", CARRIED)),
+      },
+      { requiredKeys: ["type", "content"] },
+    ),
+  },
+);
+const hostileResponses = fc.record(
+  {
+    input: fc.oneof(
+      { weight: 1, arbitrary: junk },
+      { weight: 15, arbitrary: fc.array(responsesItem, { maxLength: 8 }) },
+    ),
+    instructions: content,
+    tools: fc.oneof(
+      { weight: 9, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: junk },
+      {
+        weight: 9,
+        arbitrary: fc.array(
+          fc.record({
+            type: fc.constantFrom("function", "custom"),
+            ...{ name: toolName, description: junk, parameters: junk, format: junk, strict: junk },
+          }),
+          { maxLength: 3 },
+        ),
+      },
+    ),
+    tool_choice: choice,
+    parallel_tool_calls: junk,
+    max_output_tokens: fc.oneof(junk, fc.integer({ min: -1, max: 20_000 })),
+    temperature: junk,
+    top_p: junk,
+    reasoning: fc.oneof(junk, fc.record({ effort: fc.constantFrom("none", "low", "max") })),
+    text: fc.oneof(junk, fc.record({ format: junk, verbosity: junk })),
+    user: junk,
+    prompt_cache_key: junk,
+    stream: junk,
+  },
+  { requiredKeys: ["input"] },
+);
 const hostile = fc.record(
   {
     messages: fc.oneof(
@@ -355,6 +497,7 @@ const hostile = fc.record(
 const facts: fc.Arbitrary<ModelFacts> = fc.record({
   name: fc.constant("m"),
   maxOutputTokens: fc.constantFrom(0, 4_096, 64_000),
+  contextWindow: fc.constantFrom(0, 4_096, 200_000),
   quirks: fc
     .subarray(["no_sampling_params", "no_prefill", "no_forced_tool_choice", "adaptive_thinking"])
     .map((quirks) => new Set(quirks)),
@@ -364,7 +507,38 @@ const facts: fc.Arbitrary<ModelFacts> = fc.record({
   structured: fc.boolean(),
   lateSystem: fc.boolean(),
   topK: fc.boolean(),
+  verbosity: fc.boolean(),
+  cacheKey: fc.boolean(),
+  cacheMarks: fc.boolean(),
+  provider: fc.constantFrom("maker", "other"),
 });
+
+for (const [provider, translate, improper] of [
+  ["a messages provider", messagesRequestOfResponses, improperMessages],
+  ["a chat provider", chatRequestOfResponses, improperChat],
+] as const)
+  describe(`whatever a responses client writes, ${provider}`, () => {
+    test("is sent what it takes, or nothing: the client is told the field", () =>
+      fc.assert(
+        fc.property(hostileResponses, facts, (body, model) => {
+          const request = translate(body, model);
+          if (request.ok) expect(improper(JSON.parse(JSON.stringify(request.body)) as Json)).toEqual([]);
+          else expect(request.refusal.message).toStartWith(`${request.refusal.field} `);
+        }),
+        { numRuns: 2_000 },
+      ));
+    test("is sent something most of the time: what is proved above is not empty", () => {
+      const made = fc.sample(hostileResponses, { numRuns: 300, seed: 1 });
+      expect(made.filter((body) => translate(body, PLAIN).ok).length).toBeGreaterThan(60);
+    });
+    test("is sent items of any number", () => {
+      const content = Array.from({ length: 200_000 }, () => ({ type: "output_text", text: "a" }));
+      const answer = { role: "assistant", content };
+      const results = content.map(() => ({ type: "function_call_output", call_id: "x", output: "b" }));
+      const input = [answer, { role: "user", content }, answer, ...results];
+      expect(improper(bodyOf(translate({ input }, PLAIN)))).toEqual([]);
+    });
+  });
 
 /** Both ways: the translation, and what its provider finds wrong with it. */
 const WAYS = [

@@ -6,6 +6,7 @@ import type { ModelFacts, TranslatedRequest } from "../../../src/dialect/transla
 export const PLAIN: ModelFacts = {
   name: "a-model",
   maxOutputTokens: 0,
+  contextWindow: 0,
   quirks: new Set(),
   reasoning: false,
   readsReasoning: false,
@@ -13,6 +14,10 @@ export const PLAIN: ModelFacts = {
   structured: true,
   lateSystem: false,
   topK: false,
+  verbosity: false,
+  cacheKey: false,
+  cacheMarks: false,
+  provider: "maker",
 };
 
 export const PIXEL =

@@ -11,6 +11,9 @@ export type Row = Record<string, unknown>;
 export const CONTEXT: AnswerContext = {
   id: "A1",
   model: "asked-for",
+  repeatedFields: {},
+  provider: "anthropic",
+  readsReasoning: true,
   toolNames: new Map([["short", "the_name_as_the_client_wrote_it"]]),
   now: 1_700_000_000_999,
   promptTokens: 77,

@@ -1,0 +1,57 @@
+// Reads a chat provider's stream and reports it to a writer:
+//
+//   provider sends                     writer receives
+//   the first event                    `begin`
+//   reasoning, text, refusal           the text with its kind
+//   fragments of calls                 the call that each belongs to; this style does not say when one ends
+//   finish_reason                      the end of all calls
+//   usage after it                     nothing: the answer is finished, because some hosts never close their streams
+
+import { isObject, type Json } from "../json.ts";
+import type { AnswerEnding, AnswerReader, AnswerWriter } from "./answer.ts";
+import { callsIn, isOnlyChoice, reportTexts } from "./read-chat-message.ts";
+import { endingOfChoice } from "./stop-reasons.ts";
+import { CallFinder } from "./tool-call-assembler.ts";
+
+/** Reads one stream of a chat provider. */
+export class ChatAnswerReader implements AnswerReader {
+  finished = false;
+  readonly #writer: AnswerWriter;
+  readonly #calls = new CallFinder();
+  #ending: AnswerEnding | null = null;
+  /** Whether the last pattern belongs to the choice that the client receives. */
+  #writesPattern = false;
+
+  constructor(writer: AnswerWriter) {
+    this.#writer = writer;
+  }
+
+  event(chunk: Json, _type: string, pattern: boolean): void {
+    this.#writer.begin();
+    const choices: readonly unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    const ours = choices.filter(isObject).filter(isOnlyChoice);
+    if (pattern) this.#writesPattern = ours.length > 0;
+    for (const choice of ours) this.#readChoice(choice);
+    if (choices.length === 0 && isObject(chunk.usage) && this.#ending !== null) this.finished = true;
+  }
+
+  repeated(texts: readonly string[]): void {
+    if (this.#writesPattern) this.#writer.writePlainTexts("text", texts);
+  }
+
+  end(): AnswerEnding {
+    this.#writer.begin();
+    this.#writer.endCalls();
+    return this.#ending ?? endingOfChoice({});
+  }
+
+  #readChoice(choice: Json): void {
+    if (isObject(choice.delta)) {
+      reportTexts(choice.delta, (kind, text) => this.#writer.writeText(kind, text));
+      for (const fragment of callsIn(choice.delta)) this.#writer.call(this.#calls.callOf(fragment), fragment);
+    }
+    if (typeof choice.finish_reason !== "string" || choice.finish_reason === "") return;
+    this.#ending = endingOfChoice(choice);
+    this.#writer.endCalls();
+  }
+}
