@@ -18,13 +18,16 @@ export interface Ask {
   readonly limit: number | null;
   readonly tools: readonly string[];
   readonly mustCallTool: boolean;
-  readonly toolsAnswered: boolean;
+  /** Results of tools since the last user message. */
+  readonly toolResults: number;
   /** The JSON schema that the text must follow; absent where any words will do. */
   readonly schema?: object;
 }
 
 export interface ToolCall {
   readonly id: string;
+  /** Attached to the call, and required back with it. */
+  readonly signature?: string;
   readonly name: string;
   readonly arguments: string;
 }
@@ -105,6 +108,9 @@ export function answerTo(ask: Ask, script: Script): Answer {
 /** Tokens of an answer that no piece of its body carries: they exist before its first byte. */
 export const hiddenTokens = ({ reasoning, audioOut }: Usage): number => reasoning + audioOut;
 
+/** The signature of a call with this id. */
+export const signatureOf = (id: string): string => `signed+${id}/=`;
+
 /** The arguments as they come piece by piece. */
 export const argumentParts = (call: ToolCall): string[] => call.arguments.match(/.{1,9}/gsu) ?? [];
 
@@ -126,12 +132,20 @@ function choiceOf(ask: Ask, script: Script, index: number): Choice {
   const hidden = reasoning + (index === 0 ? (script.audio_out ?? 0) : 0);
   const thoughts = script.think === undefined ? [] : wordsFrom(index + 7, reasoning);
   if (callsTool(ask, script)) {
-    const toolCalls = Array.from({ length: script.tool ?? 1 }, (_, nth) => ({
-      id: `call_${index}${nth}standin`,
-      name: ask.tools[nth % ask.tools.length]!,
-      arguments: JSON.stringify({ text: ask.said }),
-    }));
-    return { words: [], thoughts, toolCalls, finish: script.finish ?? "tool_calls" };
+    const toolCalls = Array.from({ length: script.tool ?? 1 }, (_, nth) => {
+      const name = ask.tools[nth % ask.tools.length]!;
+      const place = ask.toolResults + nth;
+      const id = script.call_ids === "kimi" ? `functions.${name}:${place}` : `call_${index}${place}standin`;
+      return {
+        id,
+        name,
+        arguments: script.arguments ?? JSON.stringify({ text: ask.said }),
+        // Of calls that are made at once only the first is signed.
+        ...(script.signed === undefined || nth > 0 ? {} : { signature: signatureOf(id) }),
+      };
+    });
+    const words = wordsFrom(index, script.words ?? 0);
+    return { words, thoughts, toolCalls, finish: script.finish ?? "tool_calls" };
   }
   const echo = ask.said.split(/\s+/).filter(Boolean).slice(0, ECHO_WORDS_MAX);
   // Structured text is as long as its schema makes it.
@@ -153,7 +167,9 @@ const reasoningOf = (ask: Ask, script: Script): number =>
   Math.min(script.reasoning ?? 0, ask.limit ?? Number.POSITIVE_INFINITY);
 
 const callsTool = (ask: Ask, script: Script): boolean =>
-  ask.tools.length > 0 && !ask.toolsAnswered && (script.tool !== undefined || ask.mustCallTool);
+  ask.tools.length > 0 &&
+  Math.ceil(ask.toolResults / (script.tool ?? 1)) < (script.rounds ?? 1) &&
+  (script.tool !== undefined || ask.mustCallTool);
 
 const wordsFrom = (start: number, count: number, words: readonly string[] = WORDS): string[] =>
   Array.from({ length: count }, (_, i) => spaced(words[(start + i) % words.length]!));

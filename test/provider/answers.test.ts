@@ -234,6 +234,19 @@ test.each([
   if (form === "interleaved") expect(changes).toBe(parts.length);
 });
 
+test("calls that are signed are refused without their signatures", async () => {
+  const said = { role: "user", content: "Paris [[tool signed]]" };
+  const asked = (messages: readonly Json[]) => post(provider, CHAT, chatBody("", { tools: TOOLS, messages }));
+  const { choices } = await jsonOf(await asked([said]));
+  const [call] = choices[0].message.tool_calls;
+  const { extra_content: _, ...unsigned } = call;
+  const returned = async (calls: readonly Json[]) => {
+    const answer = { role: "assistant", content: null, tool_calls: calls };
+    return (await asked([said, answer, { role: "tool", tool_call_id: call.id, content: "rain" }])).status;
+  };
+  expect([await returned([call]), await returned([unsigned])]).toEqual([200, 400]);
+});
+
 describe("thoughts of messages", () => {
   const knobs = "[[think reasoning=4 output=6]]";
 

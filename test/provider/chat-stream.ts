@@ -85,14 +85,19 @@ function carriers(place: UsagePlace, turns: readonly Turn[]): (nth: number) => b
   }
 }
 
+/** The finish of an answer that is a refusal, which this dialect says in a field of its own. */
+export const REFUSED = "refusal";
+export const finishOf = ({ finish }: Choice): string => (finish === REFUSED ? "stop" : finish);
+
 function deltasOf(choice: Choice, form: ToolForm): Delta[] {
   const content = choice.toolCalls.length > 0 ? "null" : '""';
+  const field = choice.finish === REFUSED ? "refusal" : "content";
   const deltas: Delta[] = [{ delta: `{"role":"assistant","content":${content},"refusal":null}`, tokens: 0 }];
   for (const [nth, word] of choice.thoughts.entries()) {
     deltas.push({ delta: `{"reasoning_content":${spoken(word, nth)}}`, tokens: 0 });
   }
   for (const [nth, word] of choice.words.entries()) {
-    deltas.push({ delta: `{"content":${spoken(word, nth)}}`, tokens: 1 });
+    deltas.push({ delta: `{"${field}":${spoken(word, nth)}}`, tokens: 1 });
   }
   const calls = choice.toolCalls.map((call, nth) =>
     TOOL_FORMS[form](call, nth).map((fragment, part) => ({
@@ -101,7 +106,7 @@ function deltasOf(choice: Choice, form: ToolForm): Delta[] {
     })),
   );
   deltas.push(...(form === "interleaved" ? alternately(calls) : calls.flat()));
-  deltas.push({ delta: "{}", tokens: 0, finish: choice.finish });
+  deltas.push({ delta: "{}", tokens: 0, finish: finishOf(choice) });
   return deltas;
 }
 
@@ -112,7 +117,12 @@ const named = (call: ToolCall, args: string) => ({
   id: call.id,
   type: "function",
   function: { name: call.name, arguments: args },
+  ...extraOf(call),
 });
+
+/** What is attached to a call. */
+export const extraOf = ({ signature }: ToolCall): object =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
 const fragments = (call: ToolCall, index: number): object[] => [
   { index, ...named(call, "") },

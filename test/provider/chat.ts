@@ -1,15 +1,15 @@
 // The chat completions dialect: reads its requests and says whole answers. Its stream is in chat-stream.ts.
 
-import type { Ask, Choice } from "./answer.ts";
-import { chatStream, chunkPrefix } from "./chat-stream.ts";
+import { type Ask, type Choice, signatureOf } from "./answer.ts";
+import { chatStream, chunkPrefix, extraOf, finishOf, REFUSED } from "./chat-stream.ts";
 import { CHAT_USAGE } from "./chat-usage.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Wording } from "./faults.ts";
 import { schemaAsked } from "./json-answer.ts";
 import { bearerOf } from "./keys.ts";
 import { countPrompt, hasBadImage, type Message, textOf } from "./prompt.ts";
-import { badRequest } from "./refusal.ts";
-import { readMarkers } from "./script.ts";
+import { badRequest, type Refusal } from "./refusal.ts";
+import { readMarkers, type Script } from "./script.ts";
 
 export const chat: Dialect = {
   style: "chat",
@@ -27,6 +27,7 @@ export const chat: Dialect = {
     "set-cookie": "__cf_bm=standin; path=/; HttpOnly",
   }),
   read,
+  unreadable: unsigned,
   whole,
   stream: chatStream,
   wording,
@@ -82,9 +83,29 @@ function read(body: ChatBody): Reading {
     tools,
     mustCallTool: body.tool_choice === "required" || typeof body.tool_choice === "object",
     ...schemaAsked({ ...body.response_format, ...body.response_format?.json_schema }),
-    toolsAnswered: messages.slice(asked + 1).some((message) => message.role === "tool"),
+    toolResults: messages.slice(asked + 1).filter((message) => message.role === "tool").length,
   };
   return { ok: true, ask, scripts };
+}
+
+interface SaidCall {
+  readonly id?: unknown;
+  readonly function?: { readonly name?: unknown };
+  readonly extra_content?: { readonly google?: { readonly thought_signature?: unknown } };
+}
+
+/** A provider that signs its calls demands the signatures of those that followed the last words of the user. */
+function unsigned({ messages }: ChatBody, { signed }: Script): Refusal | null {
+  if (signed === undefined) return null;
+  const said = messages as readonly (Message & { readonly tool_calls?: readonly SaidCall[] })[];
+  const asked = said.findLastIndex(({ role }) => role === "user");
+  for (const { tool_calls: calls = [] } of said.slice(asked + 1)) {
+    const [first] = calls;
+    const given = first?.extra_content?.google?.thought_signature;
+    if (first !== undefined && given !== signatureOf(String(first.id)))
+      return badRequest("Function call is missing a thought_signature in functionCall parts.", "messages");
+  }
+  return null;
 }
 
 function whole(serving: Serving): string {
@@ -104,12 +125,15 @@ function whole(serving: Serving): string {
 }
 
 function choiceBody(choice: Choice, index: number): object {
+  const text = choice.words.join("").trimStart();
+  const isRefused = choice.finish === REFUSED;
+  const isSilent = choice.toolCalls.length > 0 && choice.words.length === 0;
   return {
     index,
     message: {
       role: "assistant",
-      content: choice.toolCalls.length > 0 ? null : choice.words.join("").trimStart(),
-      refusal: null,
+      content: isSilent || isRefused ? null : text,
+      refusal: isRefused ? text : null,
       annotations: [],
       ...(choice.thoughts.length > 0 && { reasoning_content: choice.thoughts.join("").trimStart() }),
       ...(choice.toolCalls.length > 0 && {
@@ -117,10 +141,11 @@ function choiceBody(choice: Choice, index: number): object {
           id: call.id,
           type: "function",
           function: { name: call.name, arguments: call.arguments },
+          ...extraOf(call),
         })),
       }),
     },
-    finish_reason: choice.finish,
+    finish_reason: finishOf(choice),
     logprobs: null,
   };
 }

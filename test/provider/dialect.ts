@@ -60,4 +60,6 @@ export interface Dialect {
   readonly keeps?: (serving: Serving) => Readonly<Record<string, object>>;
   /** The kept things that a request refers to. */
   readonly refers?: (body: Fields) => readonly Reference[];
+  /** Why the key cannot read something encrypted in the request, or misses it; null where it can. */
+  readonly unreadable?: (body: Fields, script: Script) => Refusal | null;
 }

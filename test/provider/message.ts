@@ -3,8 +3,27 @@
 import type { Choice, ToolCall } from "./answer.ts";
 import type { Serving } from "./dialect.ts";
 
-/** What the stand-in signs its thoughts with. */
-export const SIGNATURE = "c3RhbmQtaW4gdGhvdWdodHM=";
+const SIGNED_BY = "stand-in thoughts";
+
+/** The signature of a block of thoughts. It depends on their text and on the block's place in the message. */
+export const signatureOf = (thinking: string, place: number): string =>
+  Buffer.from(`${SIGNED_BY} ${place} ${Bun.hash(thinking)}`).toString("base64");
+
+/** Whether a block is signed by the stand-in, but is not the one that it answered, or not in its place. */
+export const isAltered = (thinking: unknown, signature: unknown, place: number): boolean =>
+  Buffer.from(String(signature), "base64").toString().startsWith(SIGNED_BY) &&
+  signature !== signatureOf(String(thinking), place);
+
+/** The words of an answer's blocks: thoughts, text, and more thoughts before calls of tools that follow a text. */
+export function blockWords({ thoughts, words, toolCalls }: Choice) {
+  const first = words.length > 0 && toolCalls.length > 0 ? Math.ceil(thoughts.length / 2) : thoughts.length;
+  const blocks = [
+    { type: "thinking", words: thoughts.slice(0, first) },
+    { type: "text", words },
+    { type: "thinking", words: thoughts.slice(first) },
+  ] as const;
+  return blocks.filter((block) => block.words.length > 0);
+}
 
 export interface Stop {
   readonly stop_reason: string | null;
@@ -49,7 +68,8 @@ export const messageBody = (
   ...(usage !== undefined && { usage }),
 });
 
-export const toolId = (call: ToolCall): string => call.id.replace("call_", "toolu_");
+export const toolId = (call: ToolCall): string =>
+  call.id.replace("call_", "toolu_").replace(/[^a-zA-Z0-9_-]/g, "_");
 
 /** The first word of a text has no leading space. */
 export const spokenAs = (word: string, nth: number): string => (nth === 0 ? word.slice(1) : word);

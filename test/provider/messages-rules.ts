@@ -1,6 +1,7 @@
 // What the messages dialect demands of a request, as its provider does: a rule each, and the words of its breach.
 // Strict on purpose: a translation that a real provider would refuse is refused here.
 
+import { isAltered } from "./message.ts";
 import type { Headers } from "./wire.ts";
 
 export interface MessagesBody {
@@ -23,6 +24,7 @@ export interface Block {
   readonly id?: unknown;
   readonly input?: unknown;
   readonly tool_use_id?: unknown;
+  readonly thinking?: unknown;
   readonly signature?: unknown;
   readonly source?: unknown;
 }
@@ -58,6 +60,28 @@ const LIMIT_RULE: Rule = ({ max_tokens }) =>
         "max_tokens: Input should be a valid integer greater than or equal to 0",
       );
 
+const MARKS_MAX = 4;
+const STRICT_TOOLS_MAX = 20;
+
+const PROMPT_RULES: readonly Rule[] = [
+  ({ tools, system, messages }) => {
+    const found = JSON.stringify([tools, system, messages]).split('"cache_control":{').length - 1;
+    return said(
+      found > MARKS_MAX,
+      `A maximum of ${MARKS_MAX} blocks with cache_control may be provided. Found ${found}.`,
+    );
+  },
+  ({ tools }) => {
+    const found = Array.isArray(tools)
+      ? tools.filter((tool) => isObject(tool) && tool.strict === true).length
+      : 0;
+    return said(
+      found > STRICT_TOOLS_MAX,
+      `tools: Too many strict tools (${found}). The maximum number of strict tools supported is ${STRICT_TOOLS_MAX}.`,
+    );
+  },
+];
+
 const ROLES: readonly unknown[] = ["user", "assistant", "system"];
 
 /** Each looks at one turn between its neighbours. */
@@ -84,6 +108,19 @@ const TURN_RULES: readonly ((turn: Turn, next: Turn | undefined, last: Turn | un
       said(
         blocks.some(({ type, signature }) => type === "thinking" && (signature ?? "") === ""),
         "thinking.signature: Field required",
+      ),
+    ({ blocks }) =>
+      said(
+        blocks.some(
+          ({ type, thinking, signature }, place) =>
+            type === "thinking" && isAltered(thinking, signature, place),
+        ),
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+      ),
+    ({ role, blocks }) =>
+      said(
+        role === "assistant" && blocks.at(-1)?.type === "thinking",
+        "The final block in an assistant message cannot be `thinking`",
       ),
     ({ blocks }) =>
       said(
@@ -114,7 +151,7 @@ const isBase64 = (data: unknown): boolean => typeof data === "string" && /^[A-Za
 
 /** The first rule that a request breaks, in its words; null when it keeps them all. */
 export function brokenRule(body: MessagesBody, headers: Headers, limited: boolean): string | null {
-  for (const rule of [...HEADER_RULES, ...(limited ? [LIMIT_RULE] : [])]) {
+  for (const rule of [...HEADER_RULES, ...(limited ? [LIMIT_RULE] : []), ...PROMPT_RULES]) {
     const words = rule(body, headers);
     if (words !== null) return words;
   }

@@ -4,7 +4,7 @@
 import { unreachable } from "../../src/base/errors.ts";
 import { argumentParts, type Choice, hiddenTokens, toolTokens } from "./answer.ts";
 import type { Serving } from "./dialect.ts";
-import { messageBody, SIGNATURE, spokenAs, stopOf, toolId } from "./message.ts";
+import { blockWords, messageBody, signatureOf, spokenAs, stopOf, toolId } from "./message.ts";
 import { MESSAGES_USAGE, type MessagesUsagePlace } from "./messages-usage.ts";
 import type { Piece } from "./score.ts";
 import type { ToolForm } from "./script.ts";
@@ -80,16 +80,18 @@ function carriers(
 }
 
 function blocksOf(choice: Choice, form: ToolForm): Part[][] {
-  const thinking = choice.thoughts.map((word, nth) =>
-    filling({ type: "thinking_delta", thinking: spokenAs(word, nth) }, 0),
-  );
-  const text = choice.words.map((word, nth) => filling({ type: "text_delta", text: spokenAs(word, nth) }, 1));
-  const signature = filling({ type: "signature_delta", signature: SIGNATURE }, 0);
   return [
-    ...(thinking.length > 0
-      ? [block({ type: "thinking", thinking: "", signature: "" }, [...thinking, signature])]
-      : []),
-    ...(text.length > 0 ? [block({ type: "text", text: "" }, text)] : []),
+    ...blockWords(choice).map(({ type, words }, place) => {
+      const spoken = words.map(spokenAs);
+      if (type === "text") {
+        const text = spoken.map((word) => filling({ type: "text_delta", text: word }, 1));
+        return block({ type, text: "" }, text);
+      }
+      const thinking = spoken.map((word) => filling({ type: "thinking_delta", thinking: word }, 0));
+      const signature = signatureOf(spoken.join(""), place);
+      const signed = filling({ type: "signature_delta", signature }, 0);
+      return block({ type, thinking: "", signature: "" }, [...thinking, signed]);
+    }),
     ...choice.toolCalls.map((call) => {
       const fragments = form === "whole" ? [call.arguments] : ["", ...argumentParts(call)];
       const input = fragments.map((partial_json) => filling({ type: "input_json_delta", partial_json }, 0));

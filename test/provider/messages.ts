@@ -6,7 +6,7 @@ import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Wording } from "./faults.ts";
 import { schemaAsked } from "./json-answer.ts";
 import { bearerOf } from "./keys.ts";
-import { messageBody, SIGNATURE, stopOf, toolId } from "./message.ts";
+import { blockWords, messageBody, signatureOf, stopOf, toolId } from "./message.ts";
 import { blocksOf, brokenRule, type MessagesBody } from "./messages-rules.ts";
 import { event, messagesStream } from "./messages-stream.ts";
 import { MESSAGES_USAGE } from "./messages-usage.ts";
@@ -64,20 +64,22 @@ function read(body: MessagesBody, headers: Headers, limited: boolean): Reading {
     tools: toolNames(body.tools),
     mustCallTool: FORCED.includes(body.tool_choice?.type),
     ...schemaAsked(body.output_config?.format),
-    toolsAnswered: turns.slice(Math.max(0, asked)).some(({ content }) => hasResult(content)),
+    toolResults: turns.slice(Math.max(0, asked)).reduce((sum, { content }) => sum + resultsIn(content), 0),
   };
   return { ok: true, ask, scripts };
 }
 
 function whole(serving: Serving): string {
   const { answer, script } = serving;
-  const { words, thoughts, toolCalls } = answer.choices[0]!;
+  const choice = answer.choices[0]!;
   const content = [
-    ...(thoughts.length > 0
-      ? [{ type: "thinking", thinking: thoughts.join("").trimStart(), signature: SIGNATURE }]
-      : []),
-    ...(words.length > 0 ? [{ type: "text", text: words.join("").trimStart(), citations: null }] : []),
-    ...toolCalls.map((call) => ({
+    ...blockWords(choice).map(({ type, words }, place) => {
+      const text = words.join("").trimStart();
+      return type === "text"
+        ? { type, text, citations: null }
+        : { type, thinking: text, signature: signatureOf(text, place) };
+    }),
+    ...choice.toolCalls.map((call) => ({
       type: "tool_use",
       id: toolId(call),
       name: call.name,
@@ -85,7 +87,7 @@ function whole(serving: Serving): string {
     })),
   ];
   const usage = MESSAGES_USAGE[script.usage ?? "asked"].whole(answer.usage, script.tier ?? "standard");
-  return JSON.stringify(messageBody(serving, content, stopOf(answer.choices[0]!), usage));
+  return JSON.stringify(messageBody(serving, content, stopOf(choice), usage));
 }
 
 const OVERLOADED = { error: { type: "overloaded_error", message: "Overloaded" }, request_id: "req_standin" };
@@ -115,7 +117,8 @@ const withFields = (body: string, fields: object): string =>
 
 const textBlocks = (content: unknown) => blocksOf(content).filter(({ type }) => type === "text");
 const hasText = (content: unknown): boolean => textBlocks(content).length > 0;
-const hasResult = (content: unknown): boolean => blocksOf(content).some(({ type }) => type === "tool_result");
+const resultsIn = (content: unknown): number =>
+  blocksOf(content).filter(({ type }) => type === "tool_result").length;
 
 const FORCED: readonly unknown[] = ["any", "tool"];
 

@@ -23,7 +23,7 @@ export const ASK: Omit<Ask, "model" | "said" | "promptTokens"> = {
   limit: null,
   tools: [],
   mustCallTool: false,
-  toolsAnswered: false,
+  toolResults: 0,
 };
 
 export const refused = (message: string, param: string | null = null, code: string | null = null) =>

@@ -2,7 +2,7 @@
 // What it says is in the tests of its dialects, what goes wrong on purpose in faults.test.ts.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { ask, askIn, BOTH, chatBody, eventsIn, jsonOf, post, STYLES, until } from "./asking.ts";
+import { ask, askIn, BOTH, chatBody, eventsIn, type Json, jsonOf, post, STYLES, until } from "./asking.ts";
 import { startProvider } from "./provider.ts";
 
 const provider = startProvider();
@@ -99,6 +99,28 @@ test("only the last user message is read for markers", async () => {
   const response = await ask(provider, "", { messages });
   expect(response.status).toBe(200);
   expect((await jsonOf(response)).usage.completion_tokens).toBe(2);
+});
+
+test("calls of tools go on for so many rounds, each with ids of its own", async () => {
+  const tools = [{ type: "function", function: { name: "look_up", parameters: {} } }];
+  const messages: Json[] = [
+    { role: "user", content: 'go on [[tool=2 rounds=3 arguments={"query":1} output=2]]' },
+  ];
+  const ids: string[] = [];
+  for (let round = 1; round <= 3; round++) {
+    const { message, finish_reason } = (await jsonOf(await ask(provider, "", { messages, tools })))
+      .choices[0];
+    expect([finish_reason, message.tool_calls.length]).toEqual(["tool_calls", 2]);
+    messages.push(message);
+    for (const { id, function: called } of message.tool_calls) {
+      expect(called).toEqual({ name: "look_up", arguments: '{"query":1}' });
+      ids.push(id);
+      messages.push({ role: "tool", tool_call_id: id, content: "done" });
+    }
+  }
+  expect(new Set(ids).size).toBe(6);
+  const last = await jsonOf(await ask(provider, "", { messages, tools }));
+  expect(last.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "go on" } });
 });
 
 test.each(["[[falt=500]]", "[[fault=brake]]", "[[output=many]]", "[[usage=some]]"])(

@@ -11,6 +11,7 @@ import { FAULTS } from "./faults.ts";
 import { type FilePart, seen } from "./form.ts";
 import { withoutSecrets } from "./keys.ts";
 import { plainAnswers } from "./plain.ts";
+import { type CacheUse, promptCaches } from "./prompt-cache.ts";
 import { badRequest, invalidUrl, NO_KEY, type Refusal, retryHeaders } from "./refusal.ts";
 import { REFUSALS } from "./refusals.ts";
 import { dialectOf, modelList, PLAIN_DIALECTS } from "./routes.ts";
@@ -45,6 +46,12 @@ export interface Provider {
   close(): void;
 }
 
+const withCacheUse = (script: Script, { cached, written }: CacheUse): Script => ({
+  ...script,
+  cached,
+  cache_write: written,
+});
+
 const JSON_TYPE = "application/json";
 const EVENTS_TYPE = "text/event-stream; charset=utf-8";
 
@@ -52,6 +59,7 @@ export function startProvider(options: ProviderOptions = {}): Provider {
   const clock = options.clock ?? realClock();
   const book = callBook(options.remember ?? true);
   const kept = shelf();
+  const prompts = promptCaches();
   const behaviours = new Map<string, { readonly script: Script; left: number }>();
   const callsOfKey = new Map<string, number>();
   let inFlight = 0;
@@ -114,11 +122,18 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     call.model = ask.model;
     call.stream = ask.stream;
 
-    const script = scriptFor(secret, ask.model, scripts);
-    const troubled = await trouble(exchange, call, dialect, script);
+    const found = scriptFor(secret, ask.model, scripts);
+    const troubled = await trouble(exchange, call, dialect, found);
     if (troubled !== null) return troubled;
-    const missing = kept.missing(secret, dialect.refers?.(call.body) ?? []);
-    if (missing !== null) return refuse(missing, script);
+    const missing =
+      kept.missing(secret, dialect.refers?.(call.body) ?? []) ??
+      dialect.unreadable?.(call.body, found) ??
+      null;
+    if (missing !== null) return refuse(missing, found);
+    const script =
+      found.prompt_cache === undefined
+        ? found
+        : withCacheUse(found, prompts.use(secret, call.body, dialect.style === "messages"));
 
     const createdS = Math.floor(clock.wall() / 1000);
     const id = `${dialect.idPrefix}${call.id}`;
@@ -231,6 +246,7 @@ export function startProvider(options: ProviderOptions = {}): Provider {
       behaviours.clear();
       callsOfKey.clear();
       kept.clear();
+      prompts.clear();
       peak = inFlight;
     },
     close: () => wire.close(),

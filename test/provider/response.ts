@@ -93,7 +93,7 @@ function usageOf(usage: Usage, script: Script, failed: boolean): object | null {
   );
 }
 
-/** The items of the output, finished, in their order: thoughts, searches, the message or the calls of tools. */
+/** The items of the output, finished, in their order: thoughts, searches, the message, the calls of tools. */
 export function itemsOf({ id, answer, script, ask, body }: Serving): OutputItem[] {
   const choice = answer.choices[0]!;
   const stem = id.replace("resp_", "");
@@ -114,24 +114,36 @@ export function itemsOf({ id, answer, script, ask, body }: Serving): OutputItem[
     outputs: null,
   }));
   return [
-    ...(answer.usage.reasoning > 0 ? [reasoningItem(stem, choice, wantsEncrypted(body.include))] : []),
+    ...(answer.usage.reasoning > 0
+      ? [reasoningItem(stem, choice, wantsEncrypted(body.include) ? encryptedFor(script) : null)]
+      : []),
     ...searches,
     ...executions,
-    ...(choice.toolCalls.length > 0
-      ? choice.toolCalls.map((call, nth) => callItem(`fc_${stem}_${nth}`, call))
-      : [messageItem(`msg_${stem}`, status, partOf(choice, script))]),
+    ...(choice.toolCalls.length === 0 || choice.words.length > 0
+      ? [messageItem(`msg_${stem}`, status, partOf(choice, script))]
+      : []),
+    ...choice.toolCalls.map((call, nth) =>
+      isCustom(body.tools, call)
+        ? customItem(`ctc_${stem}_${nth}`, call)
+        : callItem(`fc_${stem}_${nth}`, call),
+    ),
   ];
 }
 
 const wantsEncrypted = (include: unknown): boolean =>
   Array.isArray(include) && include.includes("reasoning.encrypted_content");
 
-const reasoningItem = (stem: string, choice: Choice, encrypted: boolean) => ({
+/** What the encrypted content of reasoning begins with. */
+export const ENCRYPTED = "gAAAAA";
+/** The encrypted content of reasoning, as the key's organization has it. */
+export const encryptedFor = ({ organization = "standin" }: Script): string => ENCRYPTED + organization;
+
+const reasoningItem = (stem: string, choice: Choice, encrypted: string | null) => ({
   id: `rs_${stem}`,
   type: "reasoning",
   summary:
     choice.thoughts.length > 0 ? [{ type: "summary_text", text: choice.thoughts.join("").trimStart() }] : [],
-  ...(encrypted && { encrypted_content: "gAAAAAstandin" }),
+  ...(encrypted !== null && { encrypted_content: encrypted }),
 });
 
 export const messageItem = (id: string, status: string, part: object | null) => ({
@@ -149,6 +161,25 @@ const callItem = (id: string, call: ToolCall) => ({
   call_id: call.id,
   name: call.name,
   arguments: call.arguments,
+});
+
+const isCustom = (tools: unknown, { name }: ToolCall): boolean =>
+  Array.isArray(tools) &&
+  (tools as readonly { readonly type?: unknown; readonly name?: unknown }[]).some(
+    (tool) => tool.type === "custom" && tool.name === name,
+  );
+
+/** The input of a call of a custom tool, which is free text. */
+export const inputOf = ({ arguments: given }: ToolCall): string =>
+  (JSON.parse(given) as { readonly input?: string }).input ?? given;
+
+const customItem = (id: string, call: ToolCall) => ({
+  id,
+  type: "custom_tool_call",
+  status: "completed",
+  call_id: call.id,
+  name: call.name,
+  input: inputOf(call),
 });
 
 /** The one part of a message; `finish=refusal` makes it one. */

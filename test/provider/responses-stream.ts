@@ -4,7 +4,7 @@
 import { alternately, argumentParts, type Choice, type ToolCall, toolTokens } from "./answer.ts";
 import type { Serving } from "./dialect.ts";
 import { namedEvent } from "./openai.ts";
-import { finished, itemsOf, type OutputItem, responseBody } from "./response.ts";
+import { finished, inputOf, itemsOf, type OutputItem, responseBody } from "./response.ts";
 import type { Piece } from "./score.ts";
 import type { ToolForm } from "./script.ts";
 
@@ -36,16 +36,18 @@ function itemEvents(serving: Serving): Said[] {
   const choice = serving.answer.choices[0]!;
   const form = serving.script.tool_form ?? "fragments";
   const items = itemsOf(serving);
-  const firstCall = items.findIndex(({ type }) => type === "function_call");
+  const firstCall = items.findIndex(({ type }) => CALLS.includes(type));
   const voices = items.map((item, index) => {
     const call = choice.toolCalls[index - firstCall];
-    return item.type === "function_call" && call !== undefined
-      ? callEvents(item, index, call, form)
+    return CALLS.includes(item.type) && call !== undefined
+      ? (item.type === "function_call" ? callEvents : customEvents)(item, index, call, form)
       : (ITEM_EVENTS[item.type]?.(item, index, choice) ?? []);
   });
   if (form !== "interleaved" || firstCall < 0) return voices.flat();
   return [...voices.slice(0, firstCall).flat(), ...alternately(voices.slice(firstCall))];
 }
+
+const CALLS: readonly string[] = ["function_call", "custom_tool_call"];
 
 type Tell = (item: OutputItem, output_index: number, choice: Choice) => Said[];
 
@@ -94,6 +96,16 @@ function callEvents(item: OutputItem, output_index: number, call: ToolCall, form
     say("function_call_arguments.done", { ...at, name: call.name, arguments: call.arguments }),
   ];
   return around(item, output_index, { status: "in_progress", arguments: "" }, inside, toolTokens(call));
+}
+
+function customEvents(item: OutputItem, output_index: number, call: ToolCall): Said[] {
+  const at = { item_id: item.id, output_index };
+  const input = inputOf(call);
+  const inside = [
+    say("custom_tool_call_input.delta", { ...at, delta: input }),
+    say("custom_tool_call_input.done", { ...at, input }),
+  ];
+  return around(item, output_index, { status: "in_progress", input: "" }, inside, toolTokens(call));
 }
 
 /** An item opened, with what it lacks so far; what fills it; and the item closed. */

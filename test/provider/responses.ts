@@ -7,10 +7,10 @@ import type { Fields } from "./form.ts";
 import { schemaAsked } from "./json-answer.ts";
 import { ASK, namedEvent, namedWording, OPENAI, refused } from "./openai.ts";
 import { countPrompt, hasBadImage, type Message, textOf } from "./prompt.ts";
-import { notFound } from "./refusal.ts";
-import { finished } from "./response.ts";
+import { badRequest, notFound, type Refusal } from "./refusal.ts";
+import { ENCRYPTED, encryptedFor, finished } from "./response.ts";
 import { responsesStream } from "./responses-stream.ts";
-import { readMarkers } from "./script.ts";
+import { readMarkers, type Script } from "./script.ts";
 import { inputsOf } from "./stored.ts";
 
 export const responses: Dialect = {
@@ -33,6 +33,7 @@ export const responses: Dialect = {
     }),
   keeps,
   refers,
+  unreadable,
 };
 
 interface Item {
@@ -42,6 +43,7 @@ interface Item {
   readonly id?: unknown;
   readonly output?: unknown;
   readonly arguments?: unknown;
+  readonly encrypted_content?: unknown;
 }
 
 function read(body: Fields): Reading {
@@ -67,7 +69,9 @@ function read(body: Fields): Reading {
     limit: typeof limit === "number" ? limit : null,
     tools: toolNames(body.tools),
     mustCallTool: body.tool_choice === "required" || isRecord(body.tool_choice),
-    toolsAnswered: items.slice(asked + 1).some(({ type }) => type === "function_call_output"),
+    toolResults: items
+      .slice(asked + 1)
+      .filter(({ type }) => type === "function_call_output" || type === "custom_tool_call_output").length,
     ...schemaAsked(text?.format),
   };
   return { ok: true, ask, scripts };
@@ -119,6 +123,19 @@ const reference = (id: unknown, kind: string, param: string, code?: string): Ref
     ? [{ id, missing: notFound(`${kind} with id '${id}' not found.`, param, code) }]
     : [];
 
+/** Reasoning is encrypted for the organization whose key has answered. */
+function unreadable(body: Fields, script: Script): Refusal | null {
+  const own = encryptedFor(script);
+  for (const item of itemsOf(body.input)) {
+    const { type, encrypted_content: content } = item;
+    if (type !== "reasoning" || typeof content !== "string" || !content.startsWith(ENCRYPTED)) continue;
+    if (content === own) continue;
+    const message = `The encrypted content ${content.slice(0, 4)}...${content.slice(-4)} could not be verified.`;
+    return badRequest(message, null, "invalid_encrypted_content");
+  }
+  return null;
+}
+
 /** A place to talk in, which a response can name. */
 export const conversations: Dialect = {
   ...responses,
@@ -132,6 +149,7 @@ export const conversations: Dialect = {
   whole: (serving) => JSON.stringify(conversation(serving)),
   keeps: (serving) => ({ [serving.id]: conversation(serving) }),
   refers: () => [],
+  unreadable: () => null,
 };
 
 const conversation = ({ id, createdS, body }: Serving) => ({
@@ -145,7 +163,9 @@ function toolNames(tools: unknown): string[] {
   if (!Array.isArray(tools)) return [];
   return tools
     .filter(isRecord)
-    .flatMap(({ type, name }) => (type === "function" && typeof name === "string" ? [name] : []));
+    .flatMap(({ type, name }) =>
+      (type === "function" || type === "custom") && typeof name === "string" ? [name] : [],
+    );
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -14,8 +14,10 @@ export interface Script {
   readonly cached?: number;
   readonly cache_write?: number;
   readonly cache_write_1h?: number;
+  readonly prompt_cache?: number;
   readonly reasoning?: number;
   readonly think?: number;
+  readonly organization?: string;
   readonly audio_in?: number;
   readonly audio_out?: number;
   readonly image_in?: number;
@@ -27,6 +29,11 @@ export interface Script {
   readonly shape?: Shape;
   readonly utf8?: number;
   readonly tool?: number;
+  readonly rounds?: number;
+  readonly signed?: number;
+  readonly arguments?: string;
+  readonly words?: number;
+  readonly call_ids?: "kimi";
   readonly tool_form?: ToolForm;
   readonly finish?: string;
   readonly tier?: string;
@@ -87,8 +94,16 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   cached: { kind: "count", tells: "cached tokens, inside prompt" },
   cache_write: { kind: "count", tells: "cache write tokens, inside prompt" },
   cache_write_1h: { kind: "count", tells: "those of them that are kept for an hour" },
+  prompt_cache: {
+    kind: "count",
+    tells: "cached tokens are those of the turns that this key has read before, in messages of marked ones",
+  },
   reasoning: { kind: "count", tells: "reasoning tokens of the first choice" },
   think: { kind: "count", tells: "also send the reasoning as text" },
+  organization: {
+    kind: "text",
+    tells: "whose key it is: reasoning is encrypted for it, and no other reads it",
+  },
   audio_in: { kind: "count", tells: "audio tokens, inside prompt" },
   audio_out: { kind: "count", tells: "audio tokens of the first choice" },
   image_in: { kind: "count", tells: "image tokens, inside prompt" },
@@ -100,6 +115,11 @@ export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
   shape: { kind: SHAPES, tells: "whose form of a list of ranks or of vectors" },
   utf8: { kind: "count", tells: "answer in words of two to four bytes a character" },
   tool: { kind: "count", tells: "answer with N tool calls, when tools are given" },
+  signed: { kind: "count", tells: "chat: tool calls are signed, and their signatures demanded back" },
+  rounds: { kind: "count", tells: "answer so many times in a row with tool calls" },
+  arguments: { kind: "text", tells: "the arguments of a tool call: JSON without blanks" },
+  words: { kind: "count", tells: "words that an answer with tool calls begins with" },
+  call_ids: { kind: ["kimi"], tells: "the ids of tool calls as a vendor writes them; messages has its own" },
   tool_form: { kind: TOOL_FORMS, tells: "how streamed tool calls are cut up" },
   finish: { kind: "text", tells: "the finish reason, whatever happened" },
   tier: { kind: "text", tells: "service tier of the answer" },
