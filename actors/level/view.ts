@@ -64,7 +64,7 @@ export type Usability =
 /** Returns whether a key may be used for a model at `now` (wall-clock ms). `waking` means yes, as a probe. */
 export function usability(
   key: LevelKey,
-  health: KeyHealth | undefined,
+  health: Omit<KeyHealth, "key"> | undefined,
   model: string,
   now: number,
 ): Usability {

@@ -26,6 +26,10 @@ export interface MailConfig {
 /** Rate limits by model pattern; absent figures are not limited here. */
 export type ModelLimits = Readonly<Record<string, Partial<RateLimits>>>;
 
+/** The values of `LEVEL_AFFINITY`, the default first. */
+export const LEVEL_AFFINITIES = ["on", "off"] as const;
+export type LevelAffinity = (typeof LEVEL_AFFINITIES)[number];
+
 /** The cascades of the maps that can also apply to every account below. */
 export interface Cascades {
   readonly modelMapper: Cascade<string>;
@@ -42,6 +46,8 @@ export interface OwnerConfig extends MailConfig {
   readonly switchOver: Readonly<Record<string, number>>;
   /** Model or model pattern to its backup models, in order of preference. */
   readonly modelFailover: Readonly<Record<string, readonly string[]>>;
+  /** Whether the turns of a conversation go to the same key of a Level. */
+  readonly levelAffinity: LevelAffinity;
   readonly resources: readonly string[];
   readonly modelLimits: ModelLimits;
   /** Changes that override the accounts' own maps, in addition to the Owner's maps above. */
@@ -63,6 +69,7 @@ export const DEFAULT_CONFIG: OwnerConfig = {
   levelMapper: {},
   switchOver: {},
   modelFailover: {},
+  levelAffinity: "on",
   resources: [],
   modelLimits: {},
   cascades: { modelMapper: NO_CASCADE, modelLimits: NO_CASCADE },

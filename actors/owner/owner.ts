@@ -59,8 +59,8 @@ export const ownerTopic = (id: AccountId | string): string => `owner.${id}`;
 /** The actor kind `owner`. */
 export const owner: Behavior<Owner, OwnerCommand, OwnerEvent, never> = {
   kind: "owner",
-  // Version 2 snapshots have no history; replaying the ledger writes it.
-  version: 3,
+  // Version 2 snapshots have no history; replaying the ledger writes it. Version 3 snapshots have no `levelAffinity`.
+  version: 4,
   empty: (id) => ({ id, config: DEFAULT_CONFIG, rows: new Map() }),
   decide,
   evolve(state, { version, change, by }, at) {

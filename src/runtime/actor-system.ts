@@ -1,6 +1,7 @@
 // The interface of the actor system of one node, and what it is built from. Types only.
 
 import type { Clock, Random } from "../base/clock.ts";
+import type { Histogram } from "../base/histogram.ts";
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
@@ -95,6 +96,8 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
   handOff(ms: number): Promise<boolean>;
   /** Returns the age (ms) of the oldest append in flight. Above 1 s the edge refuses new work. */
   lagMs(): number;
+  /** Seconds that commits of this node waited for the store. */
+  readonly commitSeconds: Histogram;
   stats(): SystemStats;
   /**
    * Stores documents and snapshots of all that this node has committed by now. Returns false when `ms` was

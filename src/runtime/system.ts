@@ -68,6 +68,7 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     otherOwnerOf: (actor) => node.queries.otherOwnerOf(actor),
     handOff: placement.handOff,
     lagMs: node.committer.lagMs,
+    commitSeconds: node.committer.commitSeconds,
     stats: node.operations.stats,
     save: node.operations.save,
     reload: node.operations.reload,

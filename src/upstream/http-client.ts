@@ -127,7 +127,7 @@ class AddressedRequest implements TransportRequest {
 }
 
 /** Returns a failure without an HTTP status. */
-export const failed = (name: UpstreamFailure["name"], note: string): UpstreamFailureResult => ({
+export const failed = (name: UpstreamFailure["name"], note: string, status = 0): UpstreamFailureResult => ({
   ok: false,
-  signal: { name, status: 0, note },
+  signal: { name, status, note },
 });

@@ -6,16 +6,18 @@ import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
 import { DestinationCache, type Placed } from "./destination-cache.ts";
 import { type Connect, failed } from "./http-client.ts";
+import type { MissingPaths } from "./missing-paths.ts";
 import type { ProviderAdapter, ProviderAddress } from "./provider-adapter.ts";
 import { createRedactor } from "./redact.ts";
 import type { Upstream, UpstreamFailureResult, UpstreamHead, UpstreamRequest } from "./upstream.ts";
-import { classify } from "./upstream-failure.ts";
+import { classify, isMissingPath } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** What an upstream needs from the node. */
 export interface HttpUpstreamParts {
   readonly connect: Connect;
   readonly clock: Clock;
+  readonly missingPaths: MissingPaths;
 }
 
 type Headers_ = Readonly<Record<string, string>>;
@@ -34,7 +36,10 @@ const OURS = new Set([
 /**
  * Creates the upstream of one adapter. On a 401 it retries once if the adapter can supply another credential.
  */
-export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: HttpUpstreamParts): Upstream {
+export function createHttpUpstream(
+  way: ProviderAdapter,
+  { connect, clock, missingPaths }: HttpUpstreamParts,
+): Upstream {
   const destinations = new DestinationCache(way);
 
   async function send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult> {
@@ -55,21 +60,26 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
       }
       const scrub = createRedactor([credential, key.secret, key.privateKey ?? ""], found.place.hidden ?? []);
       const { status } = response;
-      if (status < 200 || status >= 300) return failureOf(response, model, scrub);
+      if (status < 200 || status >= 300) return failureOf(response, attempt, scrub);
       return { ok: true, status, headers: response.headers, body: response.body, scrub };
     }
   }
 
   async function failureOf(
     { status, headers, body }: UpstreamResponse,
-    model: string,
+    { model, key, path, mayLackPath }: UpstreamRequest,
     scrub: UpstreamHead["scrub"],
   ): Promise<UpstreamFailureResult> {
     const redirect = status >= 300 && status < 400;
     // Some providers repeat the secret in their error.
     const bodyText = redirect ? "" : scrub(await readBounded(body, clock));
     if (redirect) body.cancel();
-    return { ok: false, signal: classify({ status, headers, bodyText, model, nowMs: clock.wall() }) };
+    const evidence = { status, headers, bodyText, model, nowMs: clock.wall() };
+    if (mayLackPath === true && isMissingPath(evidence)) {
+      missingPaths.add(key.provider, path);
+      return failed("path_missing", `status ${status}`, status);
+    }
+    return { ok: false, signal: classify(evidence) };
   }
 
   return {
@@ -81,6 +91,7 @@ export function createHttpUpstream(way: ProviderAdapter, { connect, clock }: Htt
       const found = destinations.find(to);
       return "fault" in found ? `Provider ${found.text}` : new URL(found.place.url);
     },
+    lacks: (provider, path) => missingPaths.has(provider, path),
     send,
   };
 }

@@ -10,6 +10,8 @@ export interface ProviderError {
   readonly type: string;
   readonly detail: string;
   readonly message: string;
+  /** The parameter that the error is about. */
+  readonly param: string;
   /** The field `details`, unchanged; undefined when the error has none. */
   readonly details: unknown;
   /** The wait in milliseconds that the body states; null when it states none. */
@@ -35,6 +37,7 @@ export function readError(bodyText: string): ProviderError | null {
       text(error.status) !== "" && !/^\d+$/.test(text(error.status)) ? text(error.status) : text(error.type),
     detail: text(details.map((d) => d?.error_code ?? d?.reason).find((d) => d !== undefined)),
     message: text(error.message ?? error.msg ?? firstMessage(error.detail)).slice(0, 4 * MESSAGE_MAX),
+    param: text(error.param),
     details: error.details,
     retryMs: secondsMs(text(details.map((d) => d?.retryDelay).find((d) => d !== undefined))),
   };
@@ -46,6 +49,7 @@ const NO_ERROR: ProviderError = {
   type: "",
   detail: "",
   message: "",
+  param: "",
   details: undefined,
   retryMs: null,
 };

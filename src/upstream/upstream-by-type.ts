@@ -6,6 +6,7 @@ import { type ApiKind, cloudA } from "./cloud-a.ts";
 import { cloudB } from "./cloud-b.ts";
 import { createConnect } from "./http-client.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
+import { MissingPaths } from "./missing-paths.ts";
 import { createTokens } from "./service-account-token.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
@@ -27,16 +28,18 @@ export function createUpstreams(parts: UpstreamParts): Upstream {
   const { guard, transport, clock } = parts;
   const connect = createConnect(guard, transport);
   const tokens = createTokens({ connect, clock, url: parts.cloudBTokenUrl });
+  const shared = { connect, clock, missingPaths: new MissingPaths(clock) };
   const by: Readonly<Record<ProviderType, Upstream>> = {
-    standard: createHttpUpstream(standard(parts.hostFacts), { connect, clock }),
-    cloud_a: createHttpUpstream(cloudA(parts.cloudAApiVersions), { connect, clock }),
-    cloud_b: createHttpUpstream(cloudB(tokens), { connect, clock }),
+    standard: createHttpUpstream(standard(parts.hostFacts), shared),
+    cloud_a: createHttpUpstream(cloudA(parts.cloudAApiVersions), shared),
+    cloud_b: createHttpUpstream(cloudB(tokens), shared),
   };
   const of = ({ provider_type: type }: UpstreamKey["config"]): Upstream =>
     type === "cloud_a" || type === "cloud_b" ? by[type] : by.standard;
   return {
     naming: (to) => of(to.config).naming(to),
     address: (to) => of(to.config).address(to),
+    lacks: by.standard.lacks,
     send: (attempt) => of(attempt.key.config).send(attempt),
   };
 }

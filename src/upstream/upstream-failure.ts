@@ -11,6 +11,8 @@ export type FailureKind =
   | "invalid_key"
   | "no_permission"
   | "model_unavailable"
+  | "path_missing"
+  | "foreign_reasoning"
   | "quota_gone"
   | "rate_limited"
   | "too_big_for_tpm"
@@ -38,6 +40,8 @@ export interface UpstreamFailure {
     readonly message: string;
     readonly type: string;
     readonly code: string;
+    /** The parameter that the error is about; undefined when the provider named none. */
+    readonly param?: string;
     /** Cleaned details by which an SDK may decide; undefined when the provider gave none. */
     readonly details?: ErrorDetails;
   };
@@ -55,6 +59,10 @@ export const FAILURE_RULES: Readonly<
   invalid_key: { key: "long", over: true },
   no_permission: { key: "fail", over: true },
   model_unavailable: { key: "pass_over", over: true },
+  // The same key gets the request translated.
+  path_missing: { key: "none", over: true },
+  // The same key gets the request without the reasoning that another organization of its provider has encrypted.
+  foreign_reasoning: { key: "none", over: true },
   quota_gone: { key: "long", over: true },
   rate_limited: { key: "rest", over: true },
   too_big_for_tpm: { key: "none", over: true },
@@ -160,6 +168,7 @@ const WORDS: readonly Rule[] = [
     name: "rate_limited",
     word: /^(rate_limit_exceeded|rate_limit_error|rate_limit_reached_error|slow_down|tokens|requests|RESOURCE_EXHAUSTED|130[235]|base_resp:(1002|1041))$/,
   },
+  { name: "foreign_reasoning", word: /^invalid_encrypted_content$/ },
   {
     name: "rejected",
     word: /^(context_length_exceeded|request_too_large|content_filter|content_policy_violation|moderation_blocked|sensitive|data_inspection_failed|1210|1261|1301|base_resp:(1026|1027|1039|2013))$/,
@@ -201,7 +210,12 @@ const BY_ERROR: Readonly<Record<string, FailureKind>> = {
 };
 
 const RESTS: ReadonlySet<FailureKind> = new Set(["rate_limited", "overloaded"]);
-const PASSES: ReadonlySet<FailureKind> = new Set(["rejected", "model_unavailable", "conflict"]);
+const PASSES: ReadonlySet<FailureKind> = new Set([
+  "rejected",
+  "model_unavailable",
+  "conflict",
+  "foreign_reasoning",
+]);
 /** Statuses that are returned to the client unchanged; any other (a 403 for a long prompt) becomes a 400. */
 const PASS_STATUS: ReadonlySet<number> = new Set([400, 404, 409, 413, 422]);
 /** Failures whose message is logged: they concern the key. Messages about a request may quote the prompt. */
@@ -229,6 +243,20 @@ export function classify(evidence: Evidence): UpstreamFailure {
     note: [`status ${evidence.status}`, ...words, ...errorText].join(" "),
   };
 }
+
+/**
+ * Whether an answer says that the host lacks the path. An error that is about the model, a parameter or an id comes from a
+ * host that has it.
+ */
+export function isMissingPath({ status, bodyText, model }: Evidence): boolean {
+  if (status !== 404 && status !== 405) return false;
+  const error = readError(bodyText);
+  if (error === null) return true;
+  const text = `${error.code} ${error.type} ${error.message}`;
+  return !(model !== "" && text.includes(model)) && error.param === "" && !ABOUT_CONTENT.test(text);
+}
+
+const ABOUT_CONTENT = /model|deployment|\bids?\b|\bitem\b|previous_response/i;
 
 /**
  * Classifies an error thrown while connecting or reading. An abort is the client's unless it is a timeout.
@@ -285,14 +313,23 @@ function passOf(
   const fallback = name === "model_unavailable" ? 404 : 400;
   const message = clean(error?.message ?? "");
   const details = cleanDetails(error?.details);
+  const isLost = error?.code === LOST_RESPONSE;
   return {
-    status: name !== "model_unavailable" && PASS_STATUS.has(status) ? status : fallback,
+    status: name !== "model_unavailable" && !isLost && PASS_STATUS.has(status) ? status : fallback,
     message: message === "" ? "The provider rejected the request." : message,
     type: wordOr(error?.type, "invalid_request_error"),
     code: wordOr(error?.code, "upstream_rejected"),
+    ...(error !== null && isParam(error.param) ? { param: error.param } : {}),
     ...(details === null ? {} : { details }),
   };
 }
+
+/** Always 400, as from this service itself (contract section 4), though hosts answer 404 too: clients look for both. */
+const LOST_RESPONSE = "previous_response_not_found";
+
+/** The path of a field, such as `input[2].content[0].image_url`. Anything else could hold what the provider must not say. */
+const PARAM = /^[A-Za-z_]\w{0,63}(?:\.\w{1,64}|\[\d{1,6}\]){0,12}$/;
+const isParam = (param: string): boolean => PARAM.test(param) && clean(param) === param;
 
 const WORD = /^[\w.:-]{1,80}$/;
 const wordOr = (text: string | undefined, other: string): string =>

@@ -61,6 +61,8 @@ export interface UpstreamRequest {
   /** Ends when the client disconnects, or when a deadline passes; the reason is then named TimeoutError. */
   readonly signal: CancelSignal;
   readonly requestId: string;
+  /** Whether the answer may say that the host lacks the path, which is then remembered. */
+  readonly mayLackPath?: boolean;
 }
 
 /** The head of a successful response, whose body has not been read. */
@@ -85,6 +87,8 @@ export interface Upstream {
   naming(to: Destination): ProviderModelNaming;
   /** Returns the URL that `send` would call, which holds no secret, or a text that says why there is none. */
   address(to: Destination): URL | string;
+  /** Whether the host of a base URL has answered within the last hour that it lacks a path. */
+  lacks(provider: string, path: string): boolean;
   /** Sends one attempt and waits for the response head. */
   send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult>;
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { MissingPaths } from "../../src/upstream/missing-paths.ts";
 import { type HostFacts, standard } from "../../src/upstream/standard.ts";
 import type { UpstreamRequest } from "../../src/upstream/upstream.ts";
 import { attemptWith, CHAT, type Echo, echoOf, keyAt, SECRET, startRig, textOf } from "./rig.ts";
@@ -32,6 +33,7 @@ describe("the address of", () => {
     })[name];
   const { address } = createHttpUpstream(standard(facts), {
     clock,
+    missingPaths: new MissingPaths(clock),
     connect: () => Promise.reject(new Error("an address is no call")),
   });
   const addressAt = (provider: string, path: string) =>

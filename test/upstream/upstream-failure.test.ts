@@ -59,6 +59,17 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["UNAUTHENTICATED is the key's", 401, err({ code: 401, status: "UNAUTHENTICATED", message: "no" }), "invalid_key"],
   ["a 403 permission_error", 403, err({ type: "permission_error", message: "no" }), "no_permission"],
   ["an unsupported region", 403, err({ code: "unsupported_country_region_territory", message: "no" }), "no_permission"],
+  [
+    "reasoning that another organization has encrypted",
+    400,
+    err({
+      message: "The encrypted content gAAA...DQ== could not be verified.",
+      type: "invalid_request_error",
+      param: null,
+      code: "invalid_encrypted_content",
+    }),
+    "foreign_reasoning",
+  ],
   ["PERMISSION_DENIED", 403, err({ code: 403, status: "PERMISSION_DENIED", message: "no" }), "no_permission"],
   ["a bare 403", 403, "<html>", "no_permission"],
   [
@@ -307,7 +318,7 @@ describe("the wait of a limited key", () => {
 });
 
 describe("what a client sees", () => {
-  test("of its own fault: status, message, type and code", () => {
+  test("of its own fault: status, message, type, code and param", () => {
     const body = err({
       message: "Bad temperature",
       type: "invalid_request_error",
@@ -319,6 +330,7 @@ describe("what a client sees", () => {
       message: "Bad temperature",
       type: "invalid_request_error",
       code: "unsupported_value",
+      param: "temperature",
     });
   });
   test("defaults where the provider gave no words", () => {
@@ -340,6 +352,27 @@ describe("what a client sees", () => {
   test("nothing of a failure of the key", () => {
     for (const status of [401, 402, 403, 429, 500, 529])
       expect(judge(status, err({ message: "x" })).pass).toBeUndefined();
+  });
+});
+
+describe("the parameter of a passed error", () => {
+  const paramOf = (param: unknown) => judge(400, err({ message: "m", param })).pass?.param;
+
+  test.each(["model", "input[2].content[0].image_url", "messages.0.content", "tools[0].function.name"])(
+    "comes to the client: %s",
+    (param) => expect(paramOf(param)).toBe(param),
+  );
+
+  test.each([null, 7, "", "sk-abcdefgh", "two words", "https://x.example", "a".repeat(70), "input[", {}])(
+    "is left out where it is no path of a field: %p",
+    (param) => expect(paramOf(param)).toBeUndefined(),
+  );
+
+  test("stands with a status of 400 for a response that the provider has lost", () => {
+    const error = { message: "m", code: "previous_response_not_found", param: "previous_response_id" };
+    for (const status of [400, 404]) {
+      expect(judge(status, err(error)).pass).toMatchObject({ ...error, status: 400 });
+    }
   });
 });
 

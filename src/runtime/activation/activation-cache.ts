@@ -61,6 +61,7 @@ export class ActivationCache {
       epochOf: placement.epochOf,
       drainEpochOf: placement.drainEpochOf,
       fenced: placement.fenced,
+      loaded: (ref, state) => parts.observer?.loaded(ref, state),
       committed: ({ name, ref }, commit) => {
         if (this.lostAppends.size > 0) this.lostAppends.delete(name);
         parts.observer?.committed(ref, commit);

@@ -86,6 +86,7 @@ export class Activation {
       actor.loaded = { fold, snapshots, at: host.clock.wall() };
       actor.lastAt = fold.position.at;
       counters.activated++;
+      host.loaded(ref, fold.state);
       // Once this commit is stored, an owner of an earlier epoch, or a late append of a failed activation,
       // can append nothing more. Whatever it decided since is refused, and what was loaded here is the whole
       // truth.

@@ -31,6 +31,8 @@ export interface ActivationHost {
   drainEpochOf(shard: number): number;
   /** Called when the ledger has a commit of a higher epoch: this node no longer owns the shard. */
   fenced(shard: number, epoch: number): void;
+  /** Called when an actor was loaded; see `ActorObserver`. */
+  loaded(ref: ActorRef, state: unknown): void;
   /** Called when a commit of the actor is durable, before its replies are released. */
   committed(actor: ActorContext, commit: Commit): void;
   /** Called after a commit, and after loading, with the effects that the state owes. */

@@ -13,6 +13,7 @@
 // append, or a probe of the committer itself while there is no append.
 
 import type { Clock } from "../../base/clock.ts";
+import { Histogram } from "../../base/histogram.ts";
 import type { Log } from "../../base/log.ts";
 import type { Appended, Commit, Store } from "../../store/store.ts";
 import type { RuntimeLimits } from "../limits.ts";
@@ -37,6 +38,8 @@ export interface Committer {
    * one.
    */
   lagMs(): number;
+  /** Seconds that commits waited for the store, from when they were ready until it answered, whatever it answered. */
+  readonly commitSeconds: Histogram;
   /** Resolves when no commit is waiting or in flight. */
   drained(): Promise<void>;
   /** Stops probing the store. */
@@ -51,6 +54,8 @@ interface Lane {
   since: number;
 }
 
+/** Upper bounds of the waits of commits, in seconds. */
+const COMMIT_BOUNDS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15];
 /** Pause (ms) between two probes of a store that failed. */
 const PROBE_MS = 500;
 /** The id counter that a probe increments. Its numbers mean nothing. */
@@ -65,6 +70,7 @@ export function createCommitter(parts: {
 }): Committer {
   const { store, clock, limits, log } = parts;
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
+  const commitSeconds = new Histogram(COMMIT_BOUNDS_S);
   let idle: (() => void)[] = [];
 
   const probe = createStoreProbe({ ...parts, isBusy: () => lanes.some(active) });
@@ -75,16 +81,20 @@ export function createCommitter(parts: {
     while (lane.waiting.length > 0) {
       const writers: Writer[] = [];
       const commits: Commit[] = [];
+      const readySince: number[] = [];
       const batch = lane.waiting.splice(0, limits.laneCommits);
-      for (const { writer } of batch) {
+      for (const { writer, since } of batch) {
         const commit = writer.cut();
         if (commit === null) continue;
         writers.push(writer);
         commits.push(commit);
+        readySince.push(since);
       }
       if (commits.length === 0) continue;
       lane.since = batch[0]!.since;
       const outcomes = await append(commits);
+      const now = clock.mono();
+      for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
       probe.judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
     }
@@ -120,6 +130,7 @@ export function createCommitter(parts: {
       for (const lane of lanes) if (lane.since > 0 && lane.since < since) since = lane.since;
       return since === Number.POSITIVE_INFINITY ? 0 : Math.max(0, clock.mono() - since);
     },
+    commitSeconds,
     drained: () =>
       lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),
     stop: probe.stop,

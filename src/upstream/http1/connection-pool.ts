@@ -5,6 +5,7 @@
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ConnectionError, type ConnectionOwner, HttpConnection, type PeerAddress } from "./connection.ts";
+import { TurnWrites } from "./turn-writes.ts";
 
 /** Sockets to providers on this node, in use and idle. */
 const CONNECTIONS_MAX = 16_000;
@@ -31,6 +32,7 @@ class PeerConnections implements ConnectionOwner {
 
   constructor(
     readonly peer: PeerAddress,
+    readonly writes: TurnWrites,
     private readonly pool: ConnectionPool,
   ) {}
 
@@ -48,6 +50,7 @@ export class ConnectionPool {
   readonly #clock: Clock;
   /** By address; the peers of an address differ in port or name. */
   readonly #peers = new Map<string, PeerConnections[]>();
+  readonly #writes = new TurnWrites();
   #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
@@ -139,7 +142,7 @@ export class ConnectionPool {
   }
 
   #add({ address, port, serverName }: PeerAddress): PeerConnections {
-    const added = new PeerConnections({ address, port, serverName }, this);
+    const added = new PeerConnections({ address, port, serverName }, this.#writes, this);
     const peers = this.#peers.get(address);
     if (peers === undefined) this.#peers.set(address, [added]);
     else peers.push(added);

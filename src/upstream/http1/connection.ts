@@ -3,11 +3,11 @@
 // request was written, only its response or an error can follow.
 //
 // event                                  connection                      request
-// connected (TLS: certificate checked)   writes                          waits for the head
+// connected (TLS: certificate checked)   writes at the end of the turn   waits for the head
 // response complete, request sent        goes back to the pool           ended
 // response complete, request not sent    closed                          ended: the answer is all that counts
 // response unread beyond READ_AHEAD      paused until it is read         goes on
-// aborted, or the body is cancelled      closed                          rejects with the reason
+// aborted, or the body is cancelled      closed, written or not          rejects with the reason
 // closed by the peer while idle          leaves the pool                 none
 // closed by the peer before the end      closed                          rejects (a body without length ends)
 // bytes that belong to no request        closed                          none
@@ -17,6 +17,7 @@ import type { Socket } from "bun";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
+import type { TurnWrites, WaitingWriter } from "./turn-writes.ts";
 
 /** Where a connection leads. */
 export interface PeerAddress {
@@ -30,6 +31,7 @@ export interface PeerAddress {
 /** What a connection reports to the connections of its peer. */
 export interface ConnectionOwner {
   readonly peer: PeerAddress;
+  readonly writes: TurnWrites;
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
   onClose(connection: HttpConnection): void;
@@ -50,7 +52,7 @@ export class ConnectionError extends Error {
 }
 
 /** One connection. It must be opened before a request is sent. */
-export class HttpConnection implements ResponseSink {
+export class HttpConnection implements ResponseSink, WaitingWriter {
   /** Monotonic ms at which it became idle. Kept by the pool. */
   idleAtMs = 0;
   /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */
@@ -59,6 +61,8 @@ export class HttpConnection implements ResponseSink {
   readonly #parser = new ResponseParser(this);
   #socket: Socket<HttpConnection> | null = null;
   #exchange: HttpExchange | null = null;
+  /** The request until it is written. */
+  #request: HttpRequest | null = null;
   /** What the socket has not taken of the request yet. */
   #unsent: Uint8Array[] = [];
   /** Settles when the connection is open; null before that begins and after it has ended. */
@@ -89,17 +93,29 @@ export class HttpConnection implements ResponseSink {
     await ready.promise;
   }
 
-  /** Writes a request and returns the exchange that its response goes to. The connection must be open and idle. */
+  /**
+   * Writes a request at the end of the event loop's turn, and returns the exchange that its response goes to. The
+   * connection must be open and idle.
+   */
   send(request: HttpRequest): HttpExchange {
-    const socket = this.#socket;
-    if (socket === null || this.#exchange !== null) throw new Error("the connection is closed or in use");
+    if (this.#socket === null || this.#exchange !== null)
+      throw new Error("the connection is closed or in use");
     const exchange = new HttpExchange(this);
     this.#exchange = exchange;
     this.#isReusable = false;
     this.#parser.begin();
+    this.#request = request;
+    this.#owner.writes.add(this);
+    return exchange;
+  }
+
+  /** Called by `TurnWrites` alone. */
+  writeRequest(): void {
+    const [request, socket] = [this.#request, this.#socket];
+    this.#request = null;
+    if (request === null || socket === null) return;
     this.#write(socket, request.bytes);
     if (request.more !== null && this.#socket !== null) this.#write(socket, request.more);
-    return exchange;
   }
 
   /** Whether the process stays alive as long as it is open. A connection that is idle for long does not keep it alive. */
@@ -114,6 +130,7 @@ export class HttpConnection implements ResponseSink {
   close(reason: unknown): void {
     const exchange = this.#exchange;
     this.#exchange = null;
+    this.#request = null;
     const socket = this.#socket;
     this.#socket = null;
     this.#unsent = [];
@@ -151,7 +168,8 @@ export class HttpConnection implements ResponseSink {
       this.#isPaused = false;
       this.#socket?.resume();
     }
-    if (this.#isReusable && this.#unsent.length === 0 && this.#socket !== null) this.#owner.onIdle(this);
+    const isSent = this.#request === null && this.#unsent.length === 0;
+    if (this.#isReusable && isSent && this.#socket !== null) this.#owner.onIdle(this);
     else this.close(null);
     exchange?.onEnd();
   }

@@ -133,6 +133,22 @@ describe("the committer", () => {
     expect(committer.lagMs()).toBe(1_200);
   });
 
+  test("counts how long each commit waited, whatever the store answered", async () => {
+    const { clock, store, committer } = parts();
+    store.faults.push("none", "unknown");
+    const open = store.holdAppends();
+    committer.ready(writer("a", 1, []));
+    await clock.advance(1_300);
+    // It waits for the lane, then for the store.
+    committer.ready(writer("b", 1, []));
+    await clock.advance(200);
+    open();
+    await committer.drained();
+    const { count, sum, bounds, buckets } = committer.commitSeconds;
+    expect([count, sum]).toEqual([2, 1.7]);
+    expect(bounds.filter((_, i) => buckets[i]! > 0)).toEqual([0.25, 2]);
+  });
+
   test("lags from the first append that the store did not keep, however soon it said so, until one is kept", async () => {
     const { clock, store, committer } = parts();
     store.faults.push("unknown", "none", "unknown", "throws", "unknown");

@@ -186,6 +186,20 @@ describe("the caller", () => {
     expect(server.accepted).toBe(0);
   });
 
+  test("aborts in the turn in which it began: nothing is sent, and the connection is closed", async () => {
+    await using server = rawServer((to) => to.piece(OK));
+    await call(server.port);
+    const before = transport.connections;
+    const abort = new AbortController();
+    const work = failure(call(server.port, { signal: abort.signal }));
+    abort.abort(new Error("gone"));
+    expect(await work).toBe("Error");
+    expect(transport.connections).toBe(before - 1);
+    // A later request arrives, the aborted one never did.
+    await call(server.port, { body: "later" });
+    expect(server.received.map((all) => all.split("POST ").length - 1)).toEqual([1, 1]);
+  });
+
   test("needs no more of a body: its connection is not used again", async () => {
     await using server = rawServer((to, { connection }) =>
       to.piece(connection === 0 ? "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello" : OK),
