@@ -1,19 +1,23 @@
-// Reads the body of a client's request once into memory: small JSON as text, everything else into one buffer
-// with spare room, so that fields can be edited in place. A large body is read by a worker thread, because it would hold
+// Reads the body of a client's request once into memory: small JSON as text, everything else as bytes, in which fields are
+// edited in place and which are sent on as they came. A large body is read by a worker thread, because it would hold
 // up all other requests. What a body must contain is decided by its dialect.
 
 import { ByteBlocks } from "../base/byte-blocks.ts";
 import { RefusedError } from "../base/errors.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
-import { payloadOf } from "../dialect/payload/parse-payload.ts";
 import { type BodyBytes, makeRoom } from "../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
+import { formPayload } from "../dialect/payload/payload-form.ts";
 import { jsonPayload } from "../dialect/payload/payload-json.ts";
+import { completeBytesPayload } from "../dialect/payload/payload-json-bytes.ts";
 import { codingOf, DecodedBody } from "./content-coding.ts";
 import { type GatewayEndpoint, hashPrefixOf } from "./endpoints.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { readLargePayload } from "./large-body/large-payload.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
+
+/** A smaller body is read and sent as text: to encode it again costs less than what reading bytes needs beside. */
+const TEXT_BYTES_MAX = 16 * 1024;
 
 interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
   /** The largest size accepted, in bytes. */
@@ -31,7 +35,7 @@ export async function readPayload(request: Request, { path, takes, most, large }
   const form = takes !== "json" && isForm(contentType);
   if (!form && takes !== "json") mustBeTaken(takes, contentType);
   const stated = statedLength(request, most);
-  if (!form && stated !== null && stated < large.bytesMin) {
+  if (!form && stated !== null && stated < Math.min(TEXT_BYTES_MAX, large.bytesMin)) {
     return jsonPayload(await request.text(), parseJsonBody);
   }
   const body = await readBytes(request, stated, most);
@@ -41,7 +45,8 @@ export async function readPayload(request: Request, { path, takes, most, large }
     const hashPrefix = isRepeatable ? hashPrefixOf(path) : null;
     return readLargePayload(large, { ...given, hashPrefix }, request.signal);
   }
-  const found = payloadOf(body, given.contentType, parseJsonBody);
+  if (!form) return completeBytesPayload(body, parseJsonBody);
+  const found = formPayload(body, contentType);
   if (found.ok) return found.payload;
   throw new RefusedError({ code: "invalid_parameter", message: `The body ${found.fault}.` });
 }
@@ -93,7 +98,15 @@ const tooLarge = (most: number): RefusedError =>
 
 const UNSTATED_BYTES = 256 * 1024;
 
+/** A body of at most this size is read at once: the runtime holds it twice for a moment. */
+const AT_ONCE_BYTES = 4 * 1024 * 1024;
+
 async function readBytes(request: Request, stated: number | null, most: number): Promise<BodyBytes> {
+  if (stated !== null && stated <= AT_ONCE_BYTES) {
+    const buffer = await request.bytes();
+    if (buffer.length > most) throw tooLarge(most);
+    return { buffer, from: 0, to: buffer.length };
+  }
   const isCoded = codingOf(request.headers) !== null;
   const room = makeRoom(stated ?? UNSTATED_BYTES);
   const blocks = new ByteBlocks(room.buffer.subarray(room.from, room.to));

@@ -26,6 +26,8 @@ export interface ProviderRejection {
   readonly message: string;
   readonly type: string;
   readonly code: string;
+  /** Sent as `error.param` when present. */
+  readonly param?: string;
   /** Sent as `error.details` when present. */
   readonly details?: unknown;
 }

@@ -3,8 +3,8 @@
 // no stage reads what is not there yet. It decides nothing and calls no service.
 
 import type { Admitted } from "../../actors/account/admit.ts";
-import type { AttemptRow, Idempotency } from "../../actors/account/state.ts";
-import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts";
+import type { AttemptRow, ChargeFacts, Idempotency } from "../../actors/account/state.ts";
+import { type AccountId, type ApiKeyId, MAIN_API_KEY, type ProviderKeyId } from "../../actors/ids.ts";
 import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { NO_TAGS, type Tags } from "../../actors/tags.ts";
@@ -17,10 +17,14 @@ import type { GatewayCall } from "./call.ts";
 import type { ProviderBody } from "./codec/provider-answer.ts";
 import type { ProviderExchange } from "./codec/provider-codec.ts";
 import type { StreamShape } from "./codec/stream-shape.ts";
+import type { ObservedContext, RequestEnd, UpstreamTimes } from "./ended-context.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
 import type { HoldEstimate } from "./metering/hold-estimate.ts";
 import type { RequestSize } from "./metering/request-size.ts";
+import { modelLabelOf } from "./model-label.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
+import type { RequestTrace } from "./request-trace.ts";
+import type { ConversationHash } from "./routing/rendezvous.ts";
 import type { Route } from "./routing/route.ts";
 import type { KeyPin } from "./stored-objects/key-pin.ts";
 
@@ -43,6 +47,12 @@ export interface RequestContext {
   readonly admittedKey: ApiKeyId | null;
   /** Its end was reported to the history of requests. */
   isReported: boolean;
+  /** Its trace; null where it has none. */
+  readonly trace: RequestTrace | null;
+  /** The name of the model that has the hold, for metrics, logs and traces; null before admission. */
+  readonly modelLabel: string | null;
+  /** How it ended without a charge; null before, and when it was charged. */
+  end: RequestEnd | null;
 }
 
 /**
@@ -65,6 +75,8 @@ export interface ParsedFields {
    * can.
    */
   readonly pinnedKey: KeyPin | null;
+  /** The conversation that it is a turn of; null for a request without one, and where `pinnedKey` chooses its key. */
+  readonly conversation: ConversationHash | null;
   /** The shape of stream events that the client asked for. */
   readonly streamShape: StreamShape;
   /** The client's headers that are forwarded to a provider. */
@@ -99,8 +111,8 @@ export interface AdmittedContext extends ParsedContext {
   replaceAdmission(admission: Admission): void;
   /** Fills the fields of an answer. */
   answered(attempts: readonly AttemptRow[], answer: AttemptAnswer): AnsweredContext;
-  /** Records that the hold is being charged or cancelled. Throws when that has been recorded before. */
-  endHold(): void;
+  /** Records that the hold is being charged, or cancelled (null). Throws when that has been recorded before. */
+  endHold(charge: ChargeFacts | null): void;
   /** Passes the duty to end the hold from `runRequest` to the streamed body, unless it has ended. */
   passHold(): void;
 }
@@ -129,15 +141,22 @@ export interface AttemptAnswer {
   readonly sinceMs: number;
   /** The `system_fingerprint` to use when the provider sends none. */
   readonly fingerprint: string;
+  /** Milliseconds from the attempt's begin to the first byte of its response; of a stream, to its first content. */
+  readonly firstMs: number;
+  /** Milliseconds from the attempt's begin until the whole answer was read; of a stream, as `firstMs`. */
+  readonly openedMs: number;
   /** Ends the request's count on the key. Further calls do nothing. */
   release(): void;
 }
 
 /** A request that a provider has answered. */
-export interface AnsweredContext extends AdmittedContext {
+export interface AnsweredContext extends AdmittedContext, ObservedContext {
+  end: RequestEnd | null;
   /** The attempts that failed before the one that answered. */
   readonly attempts: readonly AttemptRow[];
   readonly answer: AttemptAnswer;
+  /** Bytes of the body that were sent, of a streamed answer. */
+  bytesSent: number;
 }
 
 /** Who ends the hold: nobody before admission, then `runRequest`, then the streamed body if there is one. */
@@ -147,18 +166,28 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** The object of one request. */
 export class RunningRequest implements AnsweredContext {
+  readonly method = "POST";
   caller!: Caller;
   request!: ModelRequest;
   size!: RequestSize;
   requested!: RequestedModel;
   idempotency: Idempotency | null = null;
   pinnedKey: KeyPin | null = null;
+  conversation: ConversationHash | null = null;
   streamShape: StreamShape = null;
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
   requestedTags: Tags = NO_TAGS;
   attempts: readonly AttemptRow[] = [];
   identifiedAs: Caller | null = null;
   isReported = false;
+  end: RequestEnd | null = null;
+  charge: ChargeFacts | null = null;
+  respondedMs = 0;
+  bytesSent = 0;
+  /** The body of a whole answer; null for streams and errors. */
+  wholeBody: string | Uint8Array | null = null;
+  trace: RequestTrace | null = null;
+  private isObserved = false;
   private holdDuty: HoldDuty = "none";
   private filledAdmission: Admission | null = null;
   private filledAnswer: AttemptAnswer | null = null;
@@ -169,6 +198,7 @@ export class RunningRequest implements AnsweredContext {
     readonly endpoint: GatewayEndpoint,
     readonly lifetime: RequestLifetime,
     readonly startedAtMs: number,
+    readonly arrivedMs: number,
   ) {}
 
   get requestId(): string {
@@ -188,6 +218,47 @@ export class RunningRequest implements AnsweredContext {
     return admission === null ? null : (admission.admitted.apiKey?.id ?? MAIN_API_KEY);
   }
 
+  get route(): Route | null {
+    return this.filledAdmission?.route ?? null;
+  }
+
+  get modelLabel(): string | null {
+    const admission = this.filledAdmission;
+    return admission === null ? null : modelLabelOf(admission.route.priced);
+  }
+
+  get path(): string {
+    return this.call.path;
+  }
+
+  get answeredBy(): ProviderKeyId | null {
+    return this.filledAnswer?.attempted.key.id ?? null;
+  }
+
+  get isStream(): boolean {
+    return this.filledAnswer?.body.kind === "stream";
+  }
+
+  get upstream(): UpstreamTimes | null {
+    const answer = this.filledAnswer;
+    if (answer === null) return null;
+    let attemptsMs = answer.openedMs;
+    for (const { ms } of this.attempts) attemptsMs += ms;
+    return { firstMs: answer.firstMs, attemptsMs };
+  }
+
+  bodyBytes(): number | null {
+    const { wholeBody } = this;
+    if (wholeBody !== null) return Buffer.byteLength(wholeBody);
+    return this.isStream ? this.bytesSent : null;
+  }
+
+  observeOnce(): boolean {
+    const isFirst = !this.isObserved;
+    this.isObserved = true;
+    return isFirst;
+  }
+
   /** Fills the fields of parsing. Throws when they are filled. */
   parsed(fields: ParsedFields): ParsedContext {
     if (this.requested !== undefined) throw this.filledTwice("parsed");
@@ -197,6 +268,7 @@ export class RunningRequest implements AnsweredContext {
     this.requested = { model: fields.request.model, size: fields.size };
     this.idempotency = fields.idempotency;
     this.pinnedKey = fields.pinnedKey;
+    this.conversation = fields.conversation;
     this.streamShape = fields.streamShape;
     this.forwardedHeaders = fields.forwardedHeaders;
     this.requestedTags = fields.requestedTags;
@@ -238,11 +310,12 @@ export class RunningRequest implements AnsweredContext {
     return this.holdDuty === "request";
   }
 
-  endHold(): void {
+  endHold(charge: ChargeFacts | null): void {
     if (this.holdDuty === "none" || this.holdDuty === "ended") {
       throw new Error(`the hold of request ${this.id} cannot end: ${this.holdDuty}`);
     }
     this.holdDuty = "ended";
+    this.charge = charge;
   }
 
   passHold(): void {

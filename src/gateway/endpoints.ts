@@ -67,6 +67,23 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   { path: "/v1/moderations", dialect: moderations, meter: METERS.calls, ...JSON_ONLY },
 ];
 
+/** Paths that providers of either style have and this service leaves out, each with all paths below it, and why. */
+const OMITTED_PATHS: readonly (readonly [path: string, omission: string])[] = [
+  ["/v1/realtime", "realtime sessions (WebSocket, WebRTC) are not offered"],
+  ["/v1/batches", "batches are not offered, send each request by itself"],
+  ["/v1/messages/batches", "batches are not offered, send each request by itself"],
+  ["/v1/files", "files are not kept, send the content in the request"],
+  ["/v1/uploads", "files are not kept, send the content in the request"],
+  ["/v1/vector_stores", "files are not kept, send the content in the request"],
+  ["/v1/conversations", "conversations are not created, send the turns in the request"],
+  ["/v1/responses/compact", "compaction is not offered"],
+  ["/v1/responses/input_tokens", "input tokens are not counted for responses"],
+];
+
+/** Returns why a path is left out, as the end of a sentence, or null for a path that no provider has or that is served. */
+export const omissionOf = (path: string): string | null =>
+  OMITTED_PATHS.find(([omitted]) => path === omitted || path.startsWith(`${omitted}/`))?.[1] ?? null;
+
 /**
  * Returns what is hashed before the body of a request with an Idempotency-Key. No path contains a line break, so the
  * hashed text is unambiguous.

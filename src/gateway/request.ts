@@ -35,6 +35,7 @@ import type { LevelReporter } from "./attempt/level-reports.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { requestedStreamShape } from "./codec/stream-shape.ts";
 import { type AdmittedContext, RunningRequest } from "./context.ts";
+import type { ObservedContext } from "./ended-context.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
 import type { IdempotencyRecords, KeptResponse } from "./idempotency/idempotency-records.ts";
 import {
@@ -48,11 +49,18 @@ import { sizeOf } from "./metering/request-size.ts";
 import { endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
 import type { RequestHistory } from "./request-history/request-history.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
+import type { RequestTracer } from "./request-trace.ts";
+import { conversationOf } from "./routing/rendezvous.ts";
 import { keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
+import type { RequestObserver } from "./traffic/request-observer.ts";
 
 /** The services of the gateway on this node: the sum of what its steps declare. */
-export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAnswerParts, KeepaliveParts {
+export interface GatewayParts
+  extends FailoverParts,
+    Omit<StreamAnswerParts, "ended">,
+    WholeAnswerParts,
+    KeepaliveParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly configs: ConfigCache;
@@ -68,13 +76,18 @@ export interface GatewayParts extends FailoverParts, StreamAnswerParts, WholeAns
   /** Commit lag in ms above which new requests are refused. */
   readonly lagMostMs: number;
   readonly requestHistory: RequestHistory;
+  /** Watches the ends of requests. */
+  readonly observer: RequestObserver;
+  /** Begins traces of requests; null where they are not traced. */
+  readonly tracer: RequestTracer | null;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
 
 /** The services, with those that only the gateway itself uses. */
-interface RequestParts extends GatewayParts, AdmissionParts {
+interface RequestParts extends GatewayParts, AdmissionParts, Pick<StreamAnswerParts, "ended"> {
   readonly settlement: Settlement;
+  readonly upstream: Upstream;
   readonly limits: GatewayLimits;
   readonly idempotentAdmission: IdempotentAdmission;
   readonly inFlight: InFlight;
@@ -89,7 +102,14 @@ export type Gateway = (call: GatewayCall, endpoint: GatewayEndpoint) => Promise<
 export function createGateway(given: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(given);
   const idempotentAdmission = createIdempotentAdmission({ ...given, autoQuota });
-  const parts: RequestParts = { ...given, autoQuota, idempotentAdmission, inFlight: createInFlight(given) };
+  const { observer, clock } = given;
+  const ended = (context: ObservedContext): void => {
+    if (!context.observeOnce()) return;
+    observer.ended(context, clock.mono());
+    context.trace?.ended(context);
+  };
+  const inFlight = createInFlight(given);
+  const parts: RequestParts = { ...given, autoQuota, idempotentAdmission, inFlight, ended };
   return (call, endpoint) => runRequest(parts, call, endpoint);
 }
 
@@ -100,7 +120,7 @@ async function runRequest(
 ): Promise<Outcome> {
   const { clock, limits } = parts;
   const lifetime = new RequestLifetime(call.signal, clock, limits.upstreamTimeoutMs);
-  const context = new RunningRequest(parts.random.id(), call, endpoint, lifetime, clock.wall());
+  const context = new RunningRequest(parts.random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
   const { requestId } = context;
   // A stream closes its lifetime when it ends. A request with keepalives ends its hold with its work.
   let isStreaming = false;
@@ -109,6 +129,7 @@ async function runRequest(
     const granted = await admit(parts, context);
     if ("body" in granted) {
       reportEnded(parts, context, FREE_ANSWER, 0);
+      context.wholeBody = granted.body;
       const headers = replayed(granted.headers, requestId, endpoint.dialect.name);
       return { kind: "whole", body: granted.body, headers };
     }
@@ -116,7 +137,13 @@ async function runRequest(
     if (hasSseKeepalive(parts, granted)) {
       endsWithWork = true;
       // The head may be sent before the work fails, and then nobody else here learns of the failure.
-      work.catch((error) => reportFailure(parts, context, error));
+      work.then(
+        (outcome) => outcome.kind === "stream" || parts.ended(context),
+        (error) => {
+          reportFailure(parts, context, error);
+          parts.ended(context);
+        },
+      );
       work = withSseKeepalive(
         parts,
         granted,
@@ -125,6 +152,7 @@ async function runRequest(
     }
     const outcome = await work;
     isStreaming = outcome.kind === "stream";
+    if (outcome.kind === "whole") context.wholeBody = outcome.body;
     return outcome;
   } catch (error) {
     reportFailure(parts, context, error);
@@ -134,7 +162,11 @@ async function runRequest(
   } finally {
     const ending = endsWithWork ? null : endRequest(parts, context);
     if (ending !== null) await ending;
-    if (!isStreaming) lifetime.close();
+    context.respondedMs = clock.mono();
+    if (!isStreaming) {
+      lifetime.close();
+      parts.ended(context);
+    }
   }
 }
 
@@ -161,6 +193,8 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   const caller = identified instanceof Promise ? await identified : identified;
   if (caller === null) throw new RefusedError(INVALID_KEY);
   context.identifiedAs = caller;
+  // Not before, since a stranger's request must not have a span that takes the place of another's.
+  if (parts.tracer !== null) context.trace = parts.tracer.begin(context);
   // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
   parts.inFlight.add(caller.account, lifetime);
   mustKeepUp(parts);
@@ -230,6 +264,10 @@ async function readRequest(
     const pinning = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
     const pinnedKey = pinning instanceof Promise ? await pinning : pinning;
     const size = sizeOf(request, pinnedKey?.tokens);
+    const conversation =
+      pinnedKey === null
+        ? conversationOf(caller.account, dialect.name, request.conversation, call.headers)
+        : null;
     const forwardedHeaders = forwardedFrom(call.headers, endpoint);
     return context.parsed({
       caller,
@@ -237,6 +275,7 @@ async function readRequest(
       size,
       idempotency,
       pinnedKey,
+      conversation,
       streamShape,
       forwardedHeaders,
       requestedTags,

@@ -20,17 +20,13 @@ import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } fro
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
-import {
-  endOf,
-  FREE_ANSWER,
-  type ReportEndedParts,
-  type RequestEnd,
-  reportEnded,
-} from "./request-history/report-ended.ts";
+import type { EndedContext, RequestEnd } from "./ended-context.ts";
+import { endOf, FREE_ANSWER, type ReportEndedParts, reportEnded } from "./request-history/report-ended.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
 import type { StoredObject, StoredObjectIndex } from "./stored-objects/object-index.ts";
+import type { RequestObserver } from "./traffic/request-observer.ts";
 
 /** A request for one stored response. */
 export interface StoredResponseRequest
@@ -54,6 +50,8 @@ export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts
   readonly limits: AttemptParts["limits"] & Pick<GatewayLimits, "upstreamTimeoutMs">;
   /** Commit lag in ms above which new requests are refused. */
   readonly lagMostMs: number;
+  /** Watches the ends of requests. */
+  readonly observer: RequestObserver;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
@@ -71,7 +69,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
     const requestId = request.requestId ?? id;
     const lifetime = new RequestLifetime(request.signal, parts.clock, parts.limits.upstreamTimeoutMs);
     let headers: Record<string, string> = { "x-request-id": requestId };
-    const report = new StoredResponseReport(parts, id, requestId, `${PATH}/{id}${request.behind}`);
+    const report = new StoredResponseReport(parts, request, id, requestId);
     try {
       const caller = await callerOf(parts, request);
       report.identifiedAs = caller;
@@ -85,41 +83,60 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       report.admittedKey = admitted.apiKey?.id ?? MAIN_API_KEY;
       try {
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
-        report.end(answer.kind === "whole" ? FREE_ANSWER : endOf(answer), 1);
+        report.noteEnd(answer.kind === "whole" ? FREE_ANSWER : endOf(answer), 1);
         return { headers, ...answer };
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
     } catch (error) {
-      report.end(endOf({ refusal: parts.refusalFor(error) }), 0);
+      report.noteEnd(endOf({ refusal: parts.refusalFor(error) }), 0);
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {
       lifetime.close();
+      parts.observer.ended(report, parts.clock.mono());
     }
   };
 }
 
 /** What is reported of a request for a stored response, in the form of a context. */
-class StoredResponseReport {
+class StoredResponseReport implements EndedContext {
+  readonly charge = null;
+  readonly route = null;
+  readonly modelLabel = null;
+  readonly answeredBy = null;
+  readonly isStream = false;
+  readonly upstream = null;
+  readonly respondedMs = 0;
+  readonly method: string;
+  end: RequestEnd | null = null;
   identifiedAs: Caller | null = null;
   modelSoFar: string | null = null;
   admittedKey: ApiKeyId | null = null;
   isReported = false;
   readonly startedAtMs: number;
+  readonly arrivedMs: number;
+  readonly path: string;
   readonly call: { readonly path: string };
 
   constructor(
-    private readonly parts: ReportEndedParts,
+    private readonly parts: ReportEndedParts & Pick<StoredResponseParts, "clock">,
+    { method, behind }: StoredResponseRequest,
     readonly id: string,
     readonly requestId: string,
-    path: string,
   ) {
     this.startedAtMs = parts.clock.wall();
-    this.call = { path };
+    this.arrivedMs = parts.clock.mono();
+    this.method = method;
+    this.path = `${PATH}/{id}${behind}`;
+    this.call = { path: this.path };
   }
 
-  end(end: RequestEnd, attempts: number): void {
+  bodyBytes(): null {
+    return null;
+  }
+
+  noteEnd(end: RequestEnd, attempts: number): void {
     reportEnded(this.parts, this, end, attempts);
   }
 }
@@ -254,5 +271,6 @@ function attemptAt(
     fingerprint: "",
     abort: lifetime.newAttempt(),
     reporter: null,
+    trace: null,
   };
 }

@@ -5,6 +5,7 @@ import ipaddr from "ipaddr.js";
 import { CLOCK_OFFSET_MS_MAX } from "../base/clock.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "../upstream/cloud-a.ts";
 import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./connection-url.ts";
+import { readTracing, TracingFault, type TracingSettings } from "./tracing-settings.ts";
 
 /**
  * Thrown for a setting, or an environment, with which the process cannot start. The message is for the
@@ -12,7 +13,7 @@ import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./con
  */
 export class BadSetting extends Error {}
 
-/** The validated settings; README.md describes each. */
+/** The validated settings; docs/settings.md describes each. */
 export interface Settings {
   readonly host: string;
   readonly port: number;
@@ -23,6 +24,10 @@ export interface Settings {
   readonly storeUrl: string;
   /** URL of NATS, the bus between nodes; null for a single process. */
   readonly natsUrl: string | null;
+  /** How many processes of this machine, each a node, share its ports. */
+  readonly processes: number;
+  /** Which of them this is; null for a process alone, and for their parent. */
+  readonly share: Share | null;
   readonly nodeName: string | null;
   readonly rootKey: string | null;
   readonly secretsKey: string | null;
@@ -41,6 +46,8 @@ export interface Settings {
   readonly allowClockOffset: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   readonly logFormat: "pretty" | "json";
+  /** Whether every request is a line on the standard output. */
+  readonly accessLog: boolean;
   /** What sends requests to providers: our own HTTP/1.1 connections, or the runtime's fetch. */
   readonly upstreamClient: "sockets" | "fetch";
   readonly upstreamTimeoutMs: number;
@@ -57,8 +64,18 @@ export interface Settings {
   readonly drainMs: number;
   readonly lbWaitMs: number;
   readonly metricsToken: string | null;
+  /** How traces of requests are exported; null where they are not. */
+  readonly tracing: TracingSettings | null;
   /** Days that lines of the operation log are kept. */
   readonly logDays: number;
+}
+
+/** What sets one of several processes on the same ports apart. */
+export interface Share {
+  /** Its number, from 1. */
+  readonly process: number;
+  /** Where administration answers for this process alone; 0 chooses a free port, null: nowhere. */
+  readonly ownPort: number | null;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -101,6 +118,12 @@ export function readSettings(env: Env, terminal: boolean): Settings {
   if (natsUrl !== null && !isMongodb(storeUrl)) {
     throw new BadSetting("NATS_URL makes this a node of a cluster, which needs a STORE_URL of mongodb://");
   }
+  const processes = integer("PROCESSES", 1, 1, PROCESSES_MAX);
+  if (processes > 1 && natsUrl === null) {
+    throw new BadSetting(
+      "PROCESSES over 1 makes a cluster of this machine, which needs NATS_URL and a STORE_URL of mongodb://; one process alone serves an embedded store",
+    );
+  }
   const allowClockOffset = text("ALLOW_CLOCK_OFFSET") === "1";
   const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, CLOCK_OFFSET_MS_MAX);
   if (clockOffsetMs > 0 && !allowClockOffset) {
@@ -120,6 +143,8 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     adminUrl: adminPort === null ? null : checkedWebUrl("ADMIN_URL", adminUrl),
     storeUrl,
     natsUrl,
+    processes,
+    share: null,
     nodeName: checkedNodeName(text("NODE_NAME")),
     rootKey: checkedRootKey(text("ROOT_KEY")),
     secretsKey: checkedSecretsKey("SECRETS_KEY", text("SECRETS_KEY")),
@@ -138,6 +163,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     allowClockOffset,
     logLevel: oneOf("LOG_LEVEL", "info", ["debug", "info", "warn", "error"]),
     logFormat: oneOf("LOG_FORMAT", terminal ? "pretty" : "json", ["pretty", "json"]),
+    accessLog: oneOf("ACCESS_LOG", "0", ["0", "1"]) === "1",
     upstreamClient: oneOf("UPSTREAM_CLIENT", "sockets", ["sockets", "fetch"]),
     upstreamTimeoutMs: integer("UPSTREAM_TIMEOUT_MS", 600_000, 1, 86_400_000),
     upstreamFirstMs: integer("UPSTREAM_FIRST_MS", 60_000, 1, 86_400_000),
@@ -151,8 +177,21 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
     lbWaitMs: integer("LB_WAIT_MS", natsUrl === null ? 0 : 5_000, 0, 600_000),
     metricsToken: text("METRICS_TOKEN"),
+    tracing: checkedTracing(text),
     logDays: integer("LOG_DAYS", 365, 1, 36_500),
   };
+}
+
+/** No machine has more cores that this would help. */
+const PROCESSES_MAX = 256;
+
+function checkedTracing(text: (name: string) => string | null): TracingSettings | null {
+  try {
+    return readTracing(text);
+  } catch (error) {
+    if (error instanceof TracingFault) throw new BadSetting(error.message);
+    throw error;
+  }
 }
 
 function checkedRootKey(value: string | null): string | null {
@@ -162,8 +201,11 @@ function checkedRootKey(value: string | null): string | null {
   return value;
 }
 
-/** The name becomes part of NATS subjects and registry keys, and must be easy to recognize in logs. */
-function checkedNodeName(value: string | null): string | null {
+/**
+ * Returns the name of a node unless it is a bad one: it becomes part of NATS subjects and registry keys, and must be easy to
+ * recognize in logs. Throws BadSetting.
+ */
+export function checkedNodeName(value: string | null): string | null {
   if (value !== null && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)) {
     throw new BadSetting(
       "NODE_NAME must be 1 to 63 letters, digits, dots, hyphens and underscores, and begin with a letter or digit",

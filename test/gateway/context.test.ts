@@ -44,7 +44,7 @@ const callOf = (stream: boolean) => chatCall({ payload: async () => chatPayload(
 describe("the object of a request", () => {
   const running = () => {
     const call = callOf(false);
-    return new RunningRequest("r", call, CHAT, new RequestLifetime(call.signal, manualClock(), 1_000), 1);
+    return new RunningRequest("r", call, CHAT, new RequestLifetime(call.signal, manualClock(), 1_000), 1, 0);
   };
   const fields = { request: { model: "m" } } as ParsedFields;
 
@@ -68,12 +68,12 @@ describe("the object of a request", () => {
 
   test("ends its hold once, and not before it has one", () => {
     const context = running();
-    expect(() => context.endHold()).toThrow("cannot end: none");
+    expect(() => context.endHold(null)).toThrow("cannot end: none");
     context.admitted({} as Admission);
     expect(context.mustEndHold).toBe(true);
-    context.endHold();
+    context.endHold(null);
     expect(context.mustEndHold).toBe(false);
-    expect(() => context.endHold()).toThrow("cannot end: ended");
+    expect(() => context.endHold(null)).toThrow("cannot end: ended");
   });
 
   test("leaves the end of its hold to a streamed body", () => {
@@ -81,8 +81,8 @@ describe("the object of a request", () => {
     context.admitted({} as Admission);
     context.passHold();
     expect(context.mustEndHold).toBe(false);
-    context.endHold();
-    expect(() => context.endHold()).toThrow("cannot end: ended");
+    context.endHold(null);
+    expect(() => context.endHold(null)).toThrow("cannot end: ended");
   });
 });
 
@@ -139,10 +139,12 @@ async function run({ stream = false, provider, ...over }: Case) {
     },
     counter: { count: over.count ?? (async () => 1) },
     vault: { open: () => "sk-upstream" },
-    chooser: createKeyChooser(),
+    chooser: createKeyChooser(manualClock()),
     upstream: { ...ANYWHERE, naming: () => ({ model: "m", add: {} }), send: async () => provider() },
     failedRequests: createFailedRequestLog(),
     requestHistory: { report: () => {} },
+    observer: { ended: () => {} },
+    tracer: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,

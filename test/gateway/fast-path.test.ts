@@ -71,7 +71,7 @@ async function hopsToProvider(): Promise<number> {
       pendingLateCharges: () => [],
     },
     vault: { open: () => "sk-upstream" },
-    chooser: createKeyChooser(),
+    chooser: createKeyChooser(manualClock()),
     upstream: {
       ...ANYWHERE,
       naming: () => ({ model: "m", add: {} }),
@@ -83,6 +83,8 @@ async function hopsToProvider(): Promise<number> {
     },
     failedRequests: createFailedRequestLog(),
     requestHistory: { report: () => {} },
+    observer: { ended: () => {} },
+    tracer: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,

@@ -1,6 +1,7 @@
 // Views of Levels as a front end gets them, made by a line each. Nothing here decides or asserts.
 
 import type { ProviderKeyId } from "../../actors/ids.ts";
+import { createLevel, type Health, type Level } from "../../actors/level/state.ts";
 import type { KeyHealth, LevelKey, LevelView } from "../../actors/level/view.ts";
 import { NOON } from "../runtime/manual-clock.ts";
 
@@ -57,3 +58,17 @@ export const without = (model: string, seconds = 600): Partial<KeyHealth> => ({
   passedOver: [{ model, until: NOON + seconds * 1_000 }],
 });
 export const WAKING: Partial<KeyHealth> = { waking: true, sleepTimes: 1, sleepsUntil: NOON - 1 };
+
+const UNREPORTED = { failedAt: 0, answeredAt: 0, rests: 0, restedAt: 0, renewedAt: 0 };
+
+/** Returns the state of the Level's actor `<owner>.<level>` whose view has these keys. */
+export function levelOf(
+  id: string,
+  given: Parameters<typeof viewOf>[1],
+  over: Partial<LevelView> = {},
+): Level {
+  const { version, members, keys, health, switchedUntil } = viewOf(Number(id.split(".")[1]), given, over);
+  const rows = health.map(({ key, ...one }): [ProviderKeyId, Health] => [key, { ...UNREPORTED, ...one }]);
+  const fold = { masks: new Map(), recentFailures: [], rows: 0 };
+  return createLevel(id, { ...fold, version, members, keys, health: new Map(rows), switchedUntil });
+}

@@ -32,4 +32,4 @@ export const servesIn =
     apiStylesOf(key, model).has(style) ? "served" : "other_style";
 
 /** A provider that has every path. */
-export const ANYWHERE = { address: () => new URL("https://api.example.com/v1") };
+export const ANYWHERE = { address: () => new URL("https://api.example.com/v1"), lacks: () => false };

@@ -17,6 +17,7 @@ function recalledAt(lagMs: number) {
     configs: { accountContext: () => Promise.reject(new Error("past the door")) },
     settlement: { cancel: () => undefined },
     requestHistory: { report: () => {} },
+    observer: { ended: () => {} },
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
   } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({

@@ -214,3 +214,25 @@ describe("CORS_ORIGINS", () => {
     expect(said).not.toContain("secret");
   });
 });
+
+describe("PROCESSES", () => {
+  const cluster = { STORE_URL: MONGODB, NATS_URL: NATS };
+  test.each([
+    [undefined, 1],
+    ["1", 1],
+    ["4", 4],
+  ])("%p is %p", (given, processes) => {
+    expect(read({ ...cluster, ...(given && { PROCESSES: given }) }).processes).toBe(processes);
+  });
+  test.each(["0", "-1", "1.5", "257", "two"])("refuses %p", (given) => {
+    expect(refusalOf({ ...cluster, PROCESSES: given })).toStartWith("PROCESSES must be an integer");
+  });
+  test.each([
+    ["an embedded store", {}],
+    ["MongoDB without NATS", { STORE_URL: MONGODB }],
+  ])("over 1 is refused on %s", (_, env) => {
+    expect(refusalOf({ ...env, PROCESSES: "2" })).toStartWith(
+      "PROCESSES over 1 makes a cluster of this machine",
+    );
+  });
+});

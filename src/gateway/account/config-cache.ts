@@ -161,7 +161,7 @@ class NodeConfigCache implements ConfigCache {
     system.subscribe(
       "level.>",
       (_topic, body) => this.applyLevel(body as LevelChanged),
-      (topic) => levels.delete(topic.slice("level.".length)),
+      (topic) => this.forgetLevel(topic.slice("level.".length)),
     );
     system.onStale((concerns) => {
       this.drops++;
@@ -217,6 +217,10 @@ class NodeConfigCache implements ConfigCache {
     const table = priceTable(config.pricing);
     this.tables.set(text, table);
     return table;
+  }
+
+  private forgetLevel(id: string): void {
+    this.levels.delete(id);
   }
 
   private keepLevel(view: LevelView): LevelView {

@@ -9,6 +9,7 @@ import type { Protocol } from "../../../actors/index.ts";
 import { ZERO } from "../../../actors/money.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import type { Caller } from "../account/identify.ts";
 import type { Admission, AdmittedContext, RequestedModel } from "../context.ts";
@@ -18,7 +19,7 @@ import type { CandidateTable } from "../routing/failover-plan.ts";
 import { type MeteredPath, planOf, routeOf } from "../routing/resolve-route.ts";
 import { candidateFor, type NoRoute, type Route, type RouteCandidate } from "../routing/route.ts";
 import { unmet } from "../routing/unmet-demands.ts";
-import { type KeyPin, restrictToKey, routeToPinnedKey } from "../stored-objects/key-pin.ts";
+import { type KeyPin, restrictToKey, routeToPinnedKey, upstreamFor } from "../stored-objects/key-pin.ts";
 import type { AutoQuota } from "./auto-quota.ts";
 import type { AdmitReply, Settlement } from "./settlement.ts";
 
@@ -41,6 +42,7 @@ export interface RoutingParts {
   readonly system: ActorSystem<Protocol>;
   readonly configs: ConfigCache;
   readonly limits: { readonly holdOutputTokens: number };
+  readonly upstream: Pick<Upstream, "lacks">;
 }
 
 /** The services that taking a hold needs. */
@@ -226,9 +228,9 @@ function unmetBy(
 ): Refusal | null | Promise<Refusal | null> {
   const { requested, endpoint } = input;
   if (!routed.ok || "refusal" in requested || requested.size.demands === undefined) return null;
-  return unmet(endpoint, requested.size.demands, routed, () =>
-    candidatesOf(parts.configs, input, accountContext, routed),
-  );
+  const candidates = () => candidatesOf(parts.configs, input, accountContext, routed);
+  const upstream = upstreamFor(input.pinnedKey ?? null, parts.upstream);
+  return unmet(endpoint, requested.size.demands, routed, candidates, upstream);
 }
 
 function built(

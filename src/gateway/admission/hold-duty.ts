@@ -18,7 +18,7 @@ export function chargeHold(
   facts: ChargeFacts,
   before?: Promise<void>,
 ): Promise<void> {
-  context.endHold();
+  context.endHold(facts);
   return settlement.charge(context.admission.caller.account, facts, before);
 }
 
@@ -31,7 +31,7 @@ export async function cancelHold(
   context: HeldContext,
   aborted: boolean,
 ): Promise<void> {
-  context.endHold();
+  context.endHold(null);
   const cancelled = settlement.cancel(context.admission.caller.account, context.id, aborted);
   if (context.idempotency !== null) await cancelled;
 }

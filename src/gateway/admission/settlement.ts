@@ -73,6 +73,8 @@ export interface Settlement {
   pendingLateCharges(): readonly SpooledCharge[];
   /** Returns the number of charges that were spooled since the start of the process. */
   lateCharges(): number;
+  /** Returns the number of requests that run here with a hold, those with a late charge included. */
+  holdsOpen(): number;
   /** Returns what the requests that run here reserve, by account, in nano-dollars. */
   heldCosts(): ReturnType<HoldRegistry["heldCosts"]>;
 }
@@ -115,6 +117,10 @@ class NodeSettlement implements Settlement {
 
   heldCosts(): ReturnType<HoldRegistry["heldCosts"]> {
     return this.holds.heldCosts();
+  }
+
+  holdsOpen(): number {
+    return this.holds.size();
   }
 
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply> {

@@ -95,7 +95,7 @@ export const readingOf = (
  * them.
  */
 export class CreatedObjects {
-  /** Whether the request asks the provider to keep what it makes. */
+  /** Whether the request asks the provider to keep what it makes. A translated answer is never kept. */
   readonly isKept: boolean;
   /** Writes run one after another, so that the last one about an id stays. */
   private keeping: Promise<void> = Promise.resolve();
@@ -104,8 +104,10 @@ export class CreatedObjects {
     private readonly storedObjects: Pick<StoredObjectIndex, "keep">,
     private readonly context: AnsweredContext,
   ) {
-    const { endpoint, request } = context;
-    this.isKept = endpoint.dialect.objects?.isKept(request.payload.value as Json) === true;
+    const { endpoint, request, answer } = context;
+    const isTranslated = answer.exchange.path !== endpoint.path;
+    const { objects } = endpoint.dialect;
+    this.isKept = !isTranslated && objects?.isKept(request.payload.value as Json) === true;
   }
 
   /** Stores the ids that are known at the beginning of a stream, in the background. */

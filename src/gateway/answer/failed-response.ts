@@ -27,7 +27,7 @@ import {
   reportEnded,
 } from "../request-history/report-ended.ts";
 import { ACCOUNT_CLOSED } from "../request-lifetime.ts";
-import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
+import { restrictToKey, upstreamFor, withoutKeyPin } from "../stored-objects/key-pin.ts";
 import type { FailedRequestLog } from "./failed-request-log.ts";
 import { headersOf } from "./headers.ts";
 import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
@@ -36,7 +36,7 @@ import { isLocalTokenCount, localTokenCount } from "./local-token-count.ts";
 export interface FailedResponseParts extends ReportEndedParts {
   readonly settlement: Pick<Settlement, "cancel">;
   readonly configs: Pick<ConfigCache, "level">;
-  readonly upstream: Pick<Upstream, "address">;
+  readonly upstream: Pick<Upstream, "address" | "lacks">;
   readonly failedRequests: Pick<FailedRequestLog, "keep">;
   readonly counter: TokenCounter;
   readonly clock: Clock;
@@ -59,7 +59,8 @@ export async function failedResponse(
     model,
     view: restrictToKey(pinnedKey, parts.configs.level(owner, level) ?? view),
   }));
-  const serves = keySupportFor(endpoint, parts.upstream, untranslated === null, size.demands);
+  const upstream = upstreamFor(pinnedKey, parts.upstream);
+  const serves = keySupportFor(endpoint, upstream, untranslated === null, size.demands);
   const keys = keyAvailability(candidates, serves, parts.clock.wall(), attempts);
   const headers = headersOf(context, attempts.length);
   if (lifetime.ended === null && isLocalTokenCount(endpoint, keys)) {

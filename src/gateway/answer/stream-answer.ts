@@ -25,21 +25,17 @@ import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts"
 import { cancelHold, chargeHold } from "../admission/hold-duty.ts";
 import { StreamHold } from "../admission/hold-heartbeat.ts";
 import type { Settlement } from "../admission/settlement.ts";
-import { misread, rowOf } from "../attempt/attempt.ts";
+import { rowOf } from "../attempt/attempt.ts";
+import { misread } from "../attempt/attempt-reader.ts";
 import { clientErrorFor, type LastFailure, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
 import type { LevelReporter } from "../attempt/level-reports.ts";
 import type { BodySink, BodySource, Outcome } from "../call.ts";
 import type { StreamEnd, StreamedProviderBody } from "../codec/provider-answer.ts";
 import type { AnsweredContext } from "../context.ts";
+import type { ObservedContext, RequestEnd } from "../ended-context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import { isChargeKnownUpfront, type Metered, meterUsage } from "../metering/usage-meter.ts";
-import {
-  CLIENT_LEFT,
-  endOf,
-  type ReportEndedParts,
-  type RequestEnd,
-  reportEnded,
-} from "../request-history/report-ended.ts";
+import { CLIENT_LEFT, endOf, type ReportEndedParts, reportEnded } from "../request-history/report-ended.ts";
 import { ACCOUNT_CLOSED, CLIENT_GONE } from "../request-lifetime.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { CreatedObjects, factsOf, noteAnsweredModel, readingOf } from "./charge.ts";
@@ -55,6 +51,8 @@ export interface StreamAnswerParts extends ReportEndedParts {
   readonly log: Log;
   /** Returns a refusal in the form of an error event of a stream. */
   describe(refusal: Refusal): StreamError;
+  /** Called once when the answer has ended and all its bytes are known. */
+  ended(context: ObservedContext): void;
 }
 
 /**
@@ -125,8 +123,10 @@ class StreamAnswer implements BodySource {
 
   /** Ends an answer that has arrived whole. Returns its bytes, or null when it broke and must be cut. */
   async finishWhole(end: StreamEnd): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { bytes } = this.body.opening;
+    for (const part of bytes) this.context.bytesSent += part.byteLength;
     const last = await this.endOnce(end);
-    return last === BROKEN ? null : Buffer.concat([...this.body.opening.bytes, ...last]);
+    return last === BROKEN ? null : Buffer.concat([...bytes, ...last]);
   }
 
   async fill(client: BodySink): Promise<void> {
@@ -135,6 +135,7 @@ class StreamAnswer implements BodySource {
     let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
     while (!this.isClientGone) {
       for (const part of bytes) {
+        this.context.bytesSent += part.byteLength;
         const written = client.write(part);
         if (typeof written !== "number") await written;
       }
@@ -169,7 +170,12 @@ class StreamAnswer implements BodySource {
   }
 
   private endOnce(end: StreamEnd): Promise<Last> {
-    this.ending ??= this.end(end).catch((error) => {
+    this.ending ??= this.endAndNote(end);
+    return this.ending;
+  }
+
+  private async endAndNote(end: StreamEnd): Promise<Last> {
+    const last = await this.end(end).catch((error) => {
       const { requestId, id } = this.context;
       // The answer was sent but its charge is not stored: the client must not take the answer for complete.
       const refusal = error instanceof RefusedError ? error.refusal : undefined;
@@ -177,7 +183,10 @@ class StreamAnswer implements BodySource {
       this.reportEnd(endOf({ refusal: refusal ?? NOT_STORED }));
       return this.failing(null, refusal);
     });
-    return this.ending;
+    const { context } = this;
+    if (last !== BROKEN) for (const part of last) context.bytesSent += part.byteLength;
+    this.parts.ended(context);
+    return last;
   }
 
   private async end(end: StreamEnd): Promise<Last> {

@@ -117,10 +117,11 @@ export const NO_KEY_AVAILABILITY: KeyAvailability = {
 
 /**
  * Returns the failure that decides the error: the last one other than `model_unavailable`, which counts only
- * when every key says so. Returns null when there is none.
+ * when every key says so, and `path_missing`, after which the key counts as one of another style. Returns null when there
+ * is none.
  */
 function telling(signals: readonly UpstreamFailure[]): UpstreamFailure | null {
-  return signals.findLast((one) => one.name !== "model_unavailable") ?? null;
+  return signals.findLast(({ name }) => name !== "model_unavailable" && name !== "path_missing") ?? null;
 }
 
 /**

@@ -19,7 +19,7 @@ import type { RouteCandidate } from "../routing/route.ts";
 /** What keys must serve. */
 export interface Required {
   readonly endpoint: GatewayEndpoint;
-  readonly upstream: Pick<Upstream, "address">;
+  readonly upstream: Pick<Upstream, "address" | "lacks">;
   readonly demands: Demands | undefined;
 }
 

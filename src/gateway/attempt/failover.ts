@@ -1,5 +1,5 @@
 // Tries provider keys, Levels and models until one answers. `FailoverWalk` has the order of candidates,
-// `KeyChooser` the key, and `attempt` makes one try. Here the keys that failed are remembered, and a backup model
+// `OpeningWalk` finds the key, and `attempt` makes one try. Here the keys that failed are remembered, and a backup model
 // takes the hold again. It charges nothing, and tries nothing after an attempt has answered.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
@@ -8,25 +8,27 @@ import type { LevelKey, LevelView } from "../../../actors/level/view.ts";
 import { atMost } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
-import { candidatesOf, type HoldingParts, retakeHold } from "../admission/admission.ts";
-import type { ProviderExchange } from "../codec/provider-codec.ts";
-import { withStreamShape } from "../codec/stream-shape.ts";
-import type { Admission, AdmittedContext, AnsweredContext, AttemptAnswer } from "../context.ts";
-import { ATTEMPTS_MAX, type CandidateTable } from "../routing/failover-plan.ts";
+import { type HoldingParts, retakeHold } from "../admission/admission.ts";
+import { mayLackPath } from "../codec/key-formats.ts";
+import type { AdmittedContext, AnsweredContext, AttemptAnswer } from "../context.ts";
+import { ATTEMPTS_MAX } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
-import { restrictToKey } from "../stored-objects/key-pin.ts";
-import { type AttemptParts, attempt, encodeFor, type FailedAttempt } from "./attempt.ts";
-import { FailoverWalk, type Move, type Visit } from "./failover-walk.ts";
-import type { Choice, KeyChooser, Wish } from "./key-chooser.ts";
+import { type AttemptParts, attempt, type FailedAttempt } from "./attempt.ts";
+import type { Move, Visit } from "./failover-walk.ts";
+import type { KeyChooser } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
+import { NO_KEYS, type OpenedKey, type OpeningParts, OpeningWalk } from "./opening-walk.ts";
+import { systemFingerprint } from "./system-fingerprint.ts";
 
 /** The services of failover. */
-export interface FailoverParts extends AttemptParts, HoldingParts {
+export interface FailoverParts extends AttemptParts, HoldingParts, OpeningParts {
   readonly chooser: KeyChooser;
   readonly levelReporter: LevelReporter;
   readonly log: Log;
   readonly limits: AttemptParts["limits"] & HoldingParts["limits"];
+  readonly upstream: Upstream;
 }
 
 /** The result when no attempt answered. */
@@ -57,37 +59,20 @@ export const callProvider = (
   context: AdmittedContext,
 ): Promise<AnsweredContext | FailedAttempts> => new ProviderCall(parts, context).outcome();
 
-/** A key and the request encoded for it. */
-interface Opening {
-  readonly key: LevelKey;
-  readonly exchange: ProviderExchange;
-}
-
-const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
-
 /** The walk of one request that sends attempts. */
-class ProviderCall extends FailoverWalk<AttemptAnswer> {
+class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
   private readonly attempts: AttemptRow[] = [];
   private readonly failures: UpstreamFailure[] = [];
   /** Resolves when the last failure has been processed by its Level; null before the first. */
   private reported: Promise<void> | null = null;
-  /** Keys that failed. */
-  private tried: Set<ProviderKeyId> | null = null;
+  /** The last key that was asked without the encrypted reasoning of the request, which it could not read. */
+  private askedWithout: ProviderKeyId | null = null;
   /** The shortest rest that a provider requested, if it is at most `WAIT_MS_MAX`. */
   private brief: {
     readonly candidate: RouteCandidate;
     readonly key: LevelKey;
     readonly until: number;
   } | null = null;
-
-  constructor(
-    private readonly parts: FailoverParts,
-    private readonly context: AdmittedContext,
-  ) {
-    const { admission, endpoint } = context;
-    const { demands } = admission.size;
-    super(admission.route, { endpoint, upstream: parts.upstream, demands });
-  }
 
   /** Walks, and returns the answer, or all failures. */
   outcome(): Promise<AnsweredContext | FailedAttempts> {
@@ -101,24 +86,6 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
     if (this.reported !== null) await atMost(this.parts.clock, REPORTED_MS_MAX, this.reported);
     return { attempts, failures, visited, untranslated };
-  }
-
-  protected candidates(): Promise<CandidateTable> {
-    const { admission } = this.context;
-    return candidatesOf(this.parts.configs, this.context, admission.accountContext, admission.route);
-  }
-
-  protected viewOf({ level, view }: RouteCandidate): LevelView {
-    const { admission, pinnedKey } = this.context;
-    return restrictToKey(pinnedKey, this.parts.configs.level(admission.accountContext.owner, level) ?? view);
-  }
-
-  protected now(): number {
-    return this.parts.clock.wall();
-  }
-
-  protected hasKeyLeft(candidate: RouteCandidate): boolean {
-    return this.parts.chooser.choose(this.viewOf(candidate), this.wishAt(candidate)) !== null;
   }
 
   protected visit(
@@ -151,95 +118,79 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
     return typeof visit === "object" ? visit.answer : null;
   }
 
-  private wishAt({ model }: RouteCandidate, probing = NO_KEYS): Wish {
-    return { model, serves: this.serves, now: this.now(), tried: this.tried ?? NO_KEYS, probing };
-  }
-
-  /**
-   * Returns a key to try at the candidate, for which the right to probe was granted where it is needed. `probing`
-   * are keys that another request probes.
-   */
-  private openingAt(
-    candidate: RouteCandidate,
-    view: LevelView,
-    probing: ReadonlySet<ProviderKeyId>,
-  ): Opening | null | Promise<Opening | null> {
-    for (;;) {
-      const choice = this.parts.chooser.choose(view, this.wishAt(candidate, probing));
-      if (choice === null) return null;
-      const { key, probe } = choice;
-      const exchange = this.encode(candidate, key);
-      if (exchange === null) continue;
-      if (exchange instanceof Promise) return this.openLater(candidate, view, { choice, exchange }, probing);
-      return probe ? this.probe(candidate, view, { key, exchange }, probing) : { key, exchange };
-    }
-  }
-
-  /** Does the same for a request that a worker encodes. */
-  private async openLater(
-    candidate: RouteCandidate,
-    view: LevelView,
-    { choice, exchange }: { readonly choice: Choice; readonly exchange: Promise<ProviderExchange | null> },
-    probing: ReadonlySet<ProviderKeyId>,
-  ): Promise<Opening | null> {
-    const encoded = await exchange;
-    if (encoded === null) return this.openingAt(candidate, view, probing);
-    const found = { key: choice.key, exchange: encoded };
-    return choice.probe ? this.probe(candidate, view, found, probing) : found;
-  }
-
-  /** Returns the opening if this node may probe its key, otherwise one with another key. */
-  private async probe(
-    candidate: RouteCandidate,
-    view: LevelView,
-    opening: Opening,
-    probing: ReadonlySet<ProviderKeyId>,
-  ): Promise<Opening | null> {
-    const { owner } = this.context.admission.accountContext;
-    const { key } = opening;
-    if (await this.parts.levelReporter.probe(owner, key)) return opening;
-    return this.openingAt(candidate, view, new Set([...probing, key.id]));
-  }
-
-  /** Encodes the request for the key. Returns null when it cannot be translated, which narrows the walk. */
-  private encode(
-    { model }: RouteCandidate,
-    key: LevelKey,
-  ): ProviderExchange | null | Promise<ProviderExchange | null> {
-    const { endpoint, request, forwardedHeaders: headers, id, size } = this.context;
-    const { promptTokens } = size;
-    const encoded = encodeFor(this.parts, endpoint, key, request, { model, headers, id, promptTokens });
-    return encoded instanceof Promise ? encoded.then((found) => this.shaped(found)) : this.shaped(encoded);
-  }
-
-  /** Returns the exchange in the shape that the client asked for, or null for a refusal, which narrows the walk. */
-  private shaped(encoded: ProviderExchange | { readonly refusal: Refusal }): ProviderExchange | null {
-    const { streamShape, size } = this.context;
-    if (!("refusal" in encoded)) return withStreamShape(encoded, streamShape, size.promptTokens);
-    this.narrow(encoded.refusal);
-    return null;
-  }
-
   private tryKey(
     candidate: RouteCandidate,
-    { key, exchange }: Opening,
+    opening: OpenedKey,
+    view: LevelView,
+  ): Promise<Visit<AttemptAnswer>> {
+    this.plan.count();
+    return this.send(candidate, opening, view);
+  }
+
+  private send(
+    candidate: RouteCandidate,
+    { key, exchange }: OpenedKey,
     view: LevelView,
   ): Promise<Visit<AttemptAnswer>> {
     const { clock, levelReporter } = this.parts;
-    const { admission, endpoint, request, requestId, lifetime } = this.context;
+    const { admission, endpoint, request, requestId, lifetime, pinnedKey, trace } = this.context;
     const { owner, config } = admission.accountContext;
     const { switchOver } = config.config;
-    this.plan.count();
     return attempt(this.parts, {
       attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall(), switchOver },
       exchange,
       answers: endpoint.answers,
       request,
       requestId,
-      fingerprint: fingerprintOf(admission, key),
+      fingerprint: systemFingerprint(admission.route, key.provider),
       abort: lifetime.newAttempt(),
       reporter: levelReporter,
-    }).then((result) => ("body" in result ? { answer: result } : this.noteFailure(candidate, key, result)));
+      trace,
+      mayLackPath: pinnedKey === null && mayLackPath(exchange.path, key),
+    }).then((result) => {
+      if ("body" in result) {
+        this.noteAnswer(candidate, key, view);
+        return { answer: result };
+      }
+      const visit = this.noteFailure(candidate, key, result);
+      if (visit === "final") return visit;
+      const { name } = result.failure;
+      if (name === "path_missing") return this.tryTranslated(candidate, key, view);
+      return name === "foreign_reasoning"
+        ? this.tryWithoutReasoning(candidate, { key, exchange }, view)
+        : visit;
+    });
+  }
+
+  /** Tries a key again whose host turned out to lack the client's path, with the request translated. */
+  private async tryTranslated(
+    candidate: RouteCandidate,
+    key: LevelKey,
+    view: LevelView,
+  ): Promise<Visit<AttemptAnswer>> {
+    const exchange = await this.encode(candidate, key);
+    if (exchange === null || exchange.path === this.context.endpoint.path) return "failed";
+    this.tried?.delete(key.id);
+    return this.send(candidate, { key, exchange }, view);
+  }
+
+  /**
+   * Tries a key again that cannot read the encrypted reasoning of the request, because a key of another organization has
+   * answered before: without it, once. No other key is asked when that is refused too.
+   */
+  private async tryWithoutReasoning(
+    candidate: RouteCandidate,
+    { key, exchange: refused }: OpenedKey,
+    view: LevelView,
+  ): Promise<Visit<AttemptAnswer>> {
+    const { path, dialect } = this.context.endpoint;
+    const canDrop = dialect.withoutReasoning !== undefined && refused.path === path;
+    if (!canDrop || this.askedWithout === key.id || this.plan.made >= ATTEMPTS_MAX) return "final";
+    this.askedWithout = key.id;
+    const exchange = await this.encode(candidate, key, true);
+    if (exchange === null) return "failed";
+    this.tried?.delete(key.id);
+    return this.tryKey(candidate, { key, exchange }, view);
   }
 
   /** Remembers a failed attempt. Returns whether another key may be tried. */
@@ -277,28 +228,4 @@ class ProviderCall extends FailoverWalk<AttemptAnswer> {
 function shortWait(failure: UpstreamFailure): number | null {
   const waitMs = failure.name === "rate_limited" ? failure.retryAfterMs : undefined;
   return waitMs !== undefined && waitMs <= WAIT_MS_MAX ? waitMs : null;
-}
-
-const fingerprints = new Map<string, string>();
-const FINGERPRINTS_MAX = 10_000;
-/** What the last fingerprint was made of: mostly what the next one is made of. */
-const last = { model: "", provider: "", priceVersion: -1, print: "" };
-
-/**
- * Returns the `system_fingerprint` of answers whose provider sends none, which changes with model, provider and
- * configuration. The results are cached.
- */
-function fingerprintOf({ route }: Admission, { provider }: LevelKey): string {
-  const { model, priceVersion } = route;
-  if (last.model === model && last.provider === provider && last.priceVersion === priceVersion)
-    return last.print;
-  const source = `${model}\n${provider}\n${priceVersion}`;
-  let print = fingerprints.get(source);
-  if (print === undefined) {
-    print = `fp_${Bun.SHA256.hash(source, "hex").slice(0, 10)}`;
-    if (fingerprints.size >= FINGERPRINTS_MAX) fingerprints.clear();
-    fingerprints.set(source, print);
-  }
-  Object.assign(last, { model, provider, priceVersion, print });
-  return print;
 }

@@ -17,6 +17,7 @@ import type { Log } from "../../base/log.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { Attempted } from "../context.ts";
+import type { AttemptCounts } from "../traffic/attempt-counts.ts";
 import type { KeyActivityCounter } from "./key-activity.ts";
 import type { KeyChooser } from "./key-chooser.ts";
 
@@ -65,6 +66,7 @@ export interface LevelReporterParts {
   readonly log: Log;
   readonly chooser: Pick<KeyChooser, "avoidUntil">;
   readonly activity: KeyActivityCounter;
+  readonly attempts: Pick<AttemptCounts, "count">;
   /** Returns the cached view of a Level, or undefined when it is not cached. */
   level(owner: AccountId, level: number): LevelView | undefined;
   /** Consecutive failures after which a key sleeps. */
@@ -83,12 +85,13 @@ class NodeLevelReporter implements LevelReporter {
   constructor(private readonly parts: LevelReporterParts) {}
 
   async failed(attempted: Attempted, signal: UpstreamFailure): Promise<void> {
-    const { system, clock, chooser, activity, keyFailures: limit } = this.parts;
+    const { system, clock, chooser, activity, attempts, keyFailures: limit } = this.parts;
     const { owner, key, view, model, startedAt } = attempted;
     const level = actorRef.level(owner, key.level);
     const what = FAILURE_RULES[signal.name].key;
     const now = clock.wall();
     activity.failed(key.id, what !== "none", now);
+    attempts.count(key.level, signal.name);
     if (what === "none") {
       if (this.troubleOf(key.id, view) !== "waking") return;
       const probe = { key: key.id, startedAt };
@@ -113,6 +116,7 @@ class NodeLevelReporter implements LevelReporter {
 
   succeeded({ owner, key, view, startedAt }: Attempted): void {
     this.parts.activity.succeeded(key.id, startedAt, this.parts.clock.wall());
+    this.parts.attempts.count(key.level, "ok");
     const trouble = this.troubleOf(key.id, this.newestView(owner, key, view));
     if (trouble === null) return;
     const name = view.id;

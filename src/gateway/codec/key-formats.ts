@@ -35,12 +35,21 @@ const stylesOf = keptPerKey(({ config, provider }): Styles | "by_model" => {
 });
 
 /**
- * Returns whether a key of the chat style also accepts /v1/responses. Unknown hosts are tried; a known host
- * without that path is not, because its error would make the key look as if it lacked the model.
+ * Returns whether a key's provider has /v1/responses itself: as its Config says, as is known of its host, or null where
+ * only its answer can tell.
  */
-export const speaksResponses = keptPerKey(({ config, provider }): boolean => {
-  if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return true;
+export const hasResponses = keptPerKey(({ config, provider }): boolean | null => {
+  if (typeof config.responses === "boolean") return config.responses;
+  if (config.provider_type === "cloud_a") return true;
+  if (config.provider_type === "cloud_b" || config.api_style === "messages") return false;
   const host = URL.parse(provider)?.hostname;
   const facts = host === undefined ? null : findProvider(host);
-  return facts === null || facts.responses === true;
+  return facts === null ? null : facts.responses === true;
 });
+
+/** Whether a key's answer may say that its provider lacks the path. */
+export const mayLackPath = (path: string, key: ProviderTarget): boolean =>
+  path === RESPONSES_PATH && hasResponses(key) === null;
+
+/** The path of the responses style. */
+export const RESPONSES_PATH = "/v1/responses";

@@ -38,8 +38,9 @@ function mayRoute(config: LevelKey["config"], provider: string): boolean {
 export function forbidden({ objects, routing }: Pick<Demands, "objects" | "routing">): Refusal {
   const message =
     objects !== null
-      ? `${objects} names something of the provider's account, which no provider key offers here: one account's would be ` +
-        "every account's of the key. Send the content itself, or have the Owner set Config.allow_provider_objects."
+      ? `${objects} names something of the provider's account, or a server that the provider calls from it (MCP). No ` +
+        "provider key offers that here: one account's would be every account's of the key. Send the content itself, run " +
+        "the tool yourself, or have the Owner set Config.allow_provider_objects."
       : `${routing} is not offered here: it lets the provider answer with a model that was not asked for.`;
   return { code: "invalid_parameter", message };
 }

@@ -5,6 +5,7 @@ import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
+import { RESPONSES_PATH } from "./key-formats.ts";
 import { forbids } from "./key-permits.ts";
 import { codecFor } from "./native-codec.ts";
 
@@ -21,12 +22,12 @@ export type Serves = (key: LevelKey, model: string) => KeySupport;
 export const keySupportFor =
   (
     endpoint: GatewayEndpoint,
-    upstream: Pick<Upstream, "address">,
+    upstream: Pick<Upstream, "address" | "lacks">,
     translates = true,
     demands?: Demands,
   ): Serves =>
   (key, model) => {
-    const codec = codecFor(endpoint, key, model);
+    const codec = codecFor(endpoint, key, model, upstream);
     if (codec === null || (codec.translates && !translates)) return "other_style";
     if (demands !== undefined && forbids(key, demands, codec.translates) !== null) return "forbidden";
     const { provider, config } = key;
@@ -36,5 +37,16 @@ export const keySupportFor =
     const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";
   };
+
+/**
+ * Returns which keys a request asks first: at `/v1/responses` those whose provider has the path, because a translated response
+ * is not kept for later requests. Returns null where any key will do.
+ */
+export const firstSupportFor = (
+  endpoint: GatewayEndpoint,
+  upstream: Pick<Upstream, "address" | "lacks">,
+  demands?: Demands,
+): Serves | null =>
+  endpoint.path === RESPONSES_PATH ? keySupportFor(endpoint, upstream, false, demands) : null;
 
 const CLOUDS: ReadonlySet<unknown> = new Set(["cloud_a", "cloud_b"]);

@@ -4,7 +4,6 @@
 import type {
   Dialect,
   ModelAlias,
-  ModelNaming,
   ModelRequest,
   StreamMachine,
   StreamOptions,
@@ -14,10 +13,11 @@ import type {
 import type { Json } from "../../dialect/json.ts";
 import { aliasOf, underOwnName } from "../../dialect/model-alias.ts";
 import type { UsageDialect } from "../../dialect/usage.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderTarget } from "./kept-per-key.ts";
-import { apiStylesOf, speaksResponses } from "./key-formats.ts";
+import { type ApiStyle, apiStylesOf, hasResponses, RESPONSES_PATH } from "./key-formats.ts";
 import type {
   EncodedBody,
   EncodedRequest,
@@ -26,21 +26,32 @@ import type {
   ProviderExchange,
   RequestOrigin,
 } from "./provider-codec.ts";
-import { translated, translatedCodec } from "./translated-codec.ts";
+import { codecToPath, translated } from "./translated-codec.ts";
 
 /**
  * Returns the codec of an endpoint for a key and model, or null when the key accepts no style into which the
- * endpoint can be encoded.
+ * endpoint can be encoded. `upstream` knows which paths hosts turned out to lack.
  */
 export function codecFor(
   endpoint: GatewayEndpoint,
   key: ProviderTarget,
   model: string,
+  upstream: Pick<Upstream, "lacks">,
 ): ProviderCodec | null {
   const styles = apiStylesOf(key, model);
-  if (!styles.has(endpoint.dialect.name)) return translated(endpoint, key);
-  return endpoint.path === "/v1/responses" && !speaksResponses(key) ? null : nativeCodec(endpoint);
+  if (endpoint.path === RESPONSES_PATH) {
+    const has = hasResponses(key) ?? !upstream.lacks(key.provider, RESPONSES_PATH);
+    return has ? nativeCodec(endpoint) : translated(endpoint, key, styles.has("chat") ? "chat" : "messages");
+  }
+  const { name } = endpoint.dialect;
+  return styles.has(name) ? nativeCodec(endpoint) : translated(endpoint, key, OTHER_STYLE[name]);
 }
+
+const OTHER_STYLE: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };
+
+/** Returns the codec of an endpoint for a provider's path, which another thread has chosen. */
+export const codecAt = (endpoint: GatewayEndpoint, path: string, host: string): ProviderCodec | null =>
+  path === endpoint.path ? nativeCodec(endpoint) : codecToPath(endpoint, path, host);
 
 /**
  * Returns the exchange of a request that was sent, opened again to read its answer. It has no body. The request's
@@ -48,10 +59,10 @@ export function codecFor(
  */
 export function reopened(
   endpoint: GatewayEndpoint,
-  { translates, request, input, toolNames }: RequestOrigin,
+  { providerPath, host, request, input, toolNames, repeatedFields }: RequestOrigin,
 ): ProviderExchange {
-  const codec = translates ? translatedCodec(endpoint, "") : nativeCodec(endpoint);
-  const exchange = codec?.open(request, input, { body: "", toolNames });
+  const codec = codecAt(endpoint, providerPath, host);
+  const exchange = codec?.open(request, input, { body: "", toolNames, repeatedFields });
   if (exchange === undefined || "refusal" in exchange) throw new Error("an exchange cannot be opened again");
   return exchange;
 }
@@ -76,17 +87,26 @@ const createNativeCodec = (endpoint: GatewayEndpoint): ProviderCodec => ({
   path: endpoint.path,
   usage: endpoint.dialect.usage,
   translates: false,
-  encode: (request, { naming }) => encodedNatively(endpoint, request, naming),
+  encode: (request, input) => encodedNatively(endpoint, request, input),
   open: (request, input, encoded) =>
-    new NativeExchange(endpoint, request, input, encoded ?? encodedNatively(endpoint, request, input.naming)),
+    new NativeExchange(endpoint, request, input, encoded ?? encodedNatively(endpoint, request, input)),
 });
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
+const NO_REPEATED_FIELDS: Json = {};
 
-const encodedNatively = ({ dialect }: GatewayEndpoint, request: ModelRequest, naming: ModelNaming) => ({
-  body: dialect.upstreamBody(request, naming),
+const encodedNatively = (
+  { dialect }: GatewayEndpoint,
+  request: ModelRequest,
+  { naming, isWithoutReasoning = false }: EncodeInput,
+) => ({
+  body: dialect.upstreamBody(isWithoutReasoning ? reduced(dialect, request) : request, naming),
   toolNames: NO_NAMES,
+  repeatedFields: NO_REPEATED_FIELDS,
 });
+
+const reduced = ({ withoutReasoning }: Dialect, request: ModelRequest): ModelRequest =>
+  withoutReasoning === undefined ? request : { ...request, payload: withoutReasoning(request.payload) };
 
 /** A request in the client's own style, with only the necessary changes. */
 class NativeExchange implements ProviderExchange {
@@ -115,7 +135,8 @@ class NativeExchange implements ProviderExchange {
 
   get origin(): RequestOrigin {
     const { path, request, input, encoded } = this;
-    return { kind: "request", path, translates: false, request, input, toolNames: encoded.toolNames };
+    const { toolNames, repeatedFields } = encoded;
+    return { kind: "request", path, providerPath: path, host: "", request, input, toolNames, repeatedFields };
   }
 
   get usage(): UsageDialect {

@@ -37,6 +37,8 @@ export interface EncodeInput {
   readonly now: number;
   /** The estimated prompt tokens. */
   readonly promptTokens: number;
+  /** The body is sent without the reasoning that another organization of the provider has encrypted. */
+  readonly isWithoutReasoning?: boolean;
 }
 
 /** The body of a request for one provider. */
@@ -44,6 +46,8 @@ export interface EncodedBody {
   readonly body: string | Uint8Array;
   /** The client's tool names that were changed, by the names that were sent. */
   readonly toolNames: Renamed;
+  /** As `AnswerContext.repeatedFields`. */
+  readonly repeatedFields: Json;
 }
 
 /** All that an exchange was opened with, so that another thread can open it again to read its answer. */
@@ -61,10 +65,14 @@ export interface RequestOrigin {
   readonly kind: "request";
   /** The client's path. */
   readonly path: string;
-  readonly translates: boolean;
+  /** The provider's path; another one than the client's where the request was translated. */
+  readonly providerPath: string;
+  /** The provider's host name; empty where nothing was translated. */
+  readonly host: string;
   readonly request: ModelRequest;
   readonly input: EncodeInput;
   readonly toolNames: Renamed;
+  readonly repeatedFields: Json;
 }
 
 /** Encodes the requests of one endpoint for a provider key. */

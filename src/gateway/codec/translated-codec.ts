@@ -1,13 +1,15 @@
-// Codecs for keys of the other API style: they translate the request on the way to the provider, and the
-// answer, its stream and the provider's errors on the way back. Each direction has one row, and what a row
-// does not name is not translated. Usage is read as the provider reported it, so that the same answer costs
+// Codecs for keys of another API style: they translate the request on the way to the provider, and the answer, its
+// stream and the provider's errors on the way back. Each client path has one row for each provider style, and what has
+// no row is not translated. Usage is read as the provider reported it, so that the same answer costs
 // the same in either style.
 
+import type { Refusal } from "../../base/errors.ts";
 import { chat } from "../../dialect/chat/chat.ts";
 import type {
   Dialect,
   ModelNaming,
   ModelRequest,
+  RequestRefusal,
   StreamMachine,
   StreamOptions,
   WholeAnswer,
@@ -15,14 +17,30 @@ import type {
 } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import { messages } from "../../dialect/messages/messages.ts";
-import { messagesAnswerOf } from "../../dialect/translate/chat-to-messages-answer.ts";
-import { messagesRequestOf } from "../../dialect/translate/chat-to-messages-request.ts";
-import { messagesStreamOf } from "../../dialect/translate/chat-to-messages-stream.ts";
-import { chatErrorOf, type ErrorWords, messagesErrorOf } from "../../dialect/translate/error-translation.ts";
-import { chatAnswerOf } from "../../dialect/translate/messages-to-chat-answer.ts";
-import { chatRequestOf } from "../../dialect/translate/messages-to-chat-request.ts";
-import { chatStreamOf } from "../../dialect/translate/messages-to-chat-stream.ts";
+import {
+  chatAnswerOf,
+  chatStreamOf,
+  messagesAnswerOf,
+  messagesStreamOf,
+  responsesAnswerOfChat,
+  responsesAnswerOfMessages,
+  responsesStreamOfChat,
+  responsesStreamOfMessages,
+} from "../../dialect/translate/answer-translations.ts";
+import {
+  chatErrorOf,
+  type ErrorWords,
+  messagesErrorOf,
+  responsesErrorOf,
+} from "../../dialect/translate/error-translation.ts";
 import { modelFacts } from "../../dialect/translate/model-capabilities.ts";
+import { repeatedFieldsOf } from "../../dialect/translate/repeated-fields.ts";
+import {
+  chatRequestOf,
+  chatRequestOfResponses,
+  messagesRequestOf,
+  messagesRequestOfResponses,
+} from "../../dialect/translate/request-translations.ts";
 import type {
   AnswerContext,
   ModelFacts,
@@ -33,6 +51,7 @@ import type { UsageDialect } from "../../dialect/usage.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { keptPerKey, type ProviderTarget } from "./kept-per-key.ts";
+import { type ApiStyle, RESPONSES_PATH } from "./key-formats.ts";
 import type {
   EncodedBody,
   EncodedRequest,
@@ -42,72 +61,118 @@ import type {
   RequestOrigin,
 } from "./provider-codec.ts";
 
-/** The translation of one client style into the other one. */
+/** The translation of one client style into one provider style. */
 interface Translation {
   /** The provider's path and dialect. */
   readonly path: string;
   readonly provider: Dialect;
   readonly headers: Readonly<Record<string, string>>;
-  request(body: Json, model: ModelFacts): TranslatedRequest;
+  request(body: Json, model: ModelFacts, promptTokens: number): TranslatedRequest;
   /** Translates a whole answer for the client. */
   answer(body: Json, context: AnswerContext, fingerprint: string): Json;
   readonly stream: StreamTranslation;
   error<E extends ErrorWords>(error: E): E;
 }
 
+const NO_REPEATED_FIELDS: Json = {};
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Keyed by the client's path. */
-const TRANSLATIONS: ReadonlyMap<string, Translation> = new Map<string, Translation>([
+/** What all translations for a provider style have in common. Headers of the client have no meaning there. */
+const AT_CHAT = { path: "/v1/chat/completions", provider: chat, headers: JSON_TYPE } as const;
+const AT_MESSAGES = {
+  path: "/v1/messages",
+  provider: messages,
+  headers: { ...JSON_TYPE, "anthropic-version": "2023-06-01" },
+} as const;
+
+/** The translations of each client path, by the provider's style. */
+const TRANSLATIONS: ReadonlyMap<string, Readonly<Partial<Record<ApiStyle, Translation>>>> = new Map<
+  string,
+  Readonly<Partial<Record<ApiStyle, Translation>>>
+>([
   [
     "/v1/chat/completions",
     {
-      path: "/v1/messages",
-      provider: messages,
-      // Headers of a chat client have no meaning here.
-      headers: { ...JSON_TYPE, "anthropic-version": "2023-06-01" },
-      request: messagesRequestOf,
-      answer: (body, context, fingerprint) => ({
-        ...chatAnswerOf(body, context),
-        system_fingerprint: fingerprint,
-      }),
-      stream: chatStreamOf,
-      error: chatErrorOf,
+      messages: {
+        ...AT_MESSAGES,
+        request: messagesRequestOf,
+        answer: (body, context, fingerprint) => ({
+          ...chatAnswerOf(body, context),
+          system_fingerprint: fingerprint,
+        }),
+        stream: chatStreamOf,
+        error: chatErrorOf,
+      },
     },
   ],
   [
     "/v1/messages",
     {
-      path: "/v1/chat/completions",
-      provider: chat,
-      headers: JSON_TYPE,
-      request: chatRequestOf,
-      answer: messagesAnswerOf,
-      stream: messagesStreamOf,
-      error: messagesErrorOf,
+      chat: {
+        ...AT_CHAT,
+        request: chatRequestOf,
+        answer: messagesAnswerOf,
+        stream: messagesStreamOf,
+        error: messagesErrorOf,
+      },
+    },
+  ],
+  [
+    RESPONSES_PATH,
+    {
+      chat: {
+        ...AT_CHAT,
+        request: chatRequestOfResponses,
+        answer: responsesAnswerOfChat,
+        stream: responsesStreamOfChat,
+        error: responsesErrorOf.chat,
+      },
+      messages: {
+        ...AT_MESSAGES,
+        request: messagesRequestOfResponses,
+        answer: responsesAnswerOfMessages,
+        stream: responsesStreamOfMessages,
+        error: responsesErrorOf.messages,
+      },
     },
   ],
 ]);
 
-/** The codecs of a key that were used, by path. */
+/** The codecs of a key that were used, by path and style. */
 const codecsOf = keptPerKey(() => new Map<string, ProviderCodec>());
 
-/** Returns the codec for a key of the other style, or null when the endpoint has no translation. */
-export function translated(endpoint: GatewayEndpoint, key: ProviderTarget): ProviderCodec | null {
-  const { path } = endpoint;
-  if (!TRANSLATIONS.has(path)) return null;
+/** Returns the codec for a key that accepts a style, or null when the endpoint is not translated into it. */
+export function translated(
+  endpoint: GatewayEndpoint,
+  key: ProviderTarget,
+  style: ApiStyle,
+): ProviderCodec | null {
+  if (TRANSLATIONS.get(endpoint.path)?.[style] === undefined) return null;
   const codecs = codecsOf(key);
-  let codec = codecs.get(path);
+  const name = `${style} ${endpoint.path}`;
+  let codec = codecs.get(name);
   if (codec === undefined) {
-    codec = translatedCodec(endpoint, hostOf(key))!;
-    codecs.set(path, codec);
+    codec = translatedCodec(endpoint, style, hostOf(key))!;
+    codecs.set(name, codec);
   }
   return codec;
 }
 
-/** Returns the codec for a provider's host, or null when the endpoint has no translation. */
-export function translatedCodec({ path, dialect }: GatewayEndpoint, host: string): ProviderCodec | null {
-  const translation = TRANSLATIONS.get(path);
+/** Returns the codec that translates an endpoint for the provider's path, or null when there is none. */
+export function codecToPath(
+  endpoint: GatewayEndpoint,
+  providerPath: string,
+  host: string,
+): ProviderCodec | null {
+  return translatedCodec(endpoint, providerPath === AT_MESSAGES.path ? "messages" : "chat", host);
+}
+
+function translatedCodec(
+  { path, dialect }: GatewayEndpoint,
+  style: ApiStyle,
+  host: string,
+): ProviderCodec | null {
+  const translation = TRANSLATIONS.get(path)?.[style];
   return translation === undefined ? null : createTranslatedCodec(translation, path, dialect, host);
 }
 
@@ -119,83 +184,108 @@ function createTranslatedCodec(
   client: Dialect,
   host: string,
 ): ProviderCodec {
-  const encode: ProviderCodec["encode"] = (request, { model, naming }) => {
-    const facts = { ...modelFacts(model, host), name: naming.model ?? model };
-    const sent = translation.request(request.payload.whole() as Json, facts);
-    if (sent.ok) return { body: JSON.stringify(named(sent.body, naming)), toolNames: sent.toolNames };
-    const { code, message } = sent.refusal;
-    return { refusal: { code, message: `${message}.` } };
+  const encodeFor = (
+    request: ModelRequest,
+    { model, naming, promptTokens }: EncodeInput,
+    facts: ModelFacts,
+  ): ReturnType<ProviderCodec["encode"]> => {
+    const body = request.payload.whole() as Json;
+    const named = { ...facts, name: naming.model ?? model };
+    const sent = translation.request(body, named, promptTokens);
+    if (!sent.ok) return { refusal: refusalOf(sent.refusal) };
+    const repeatedFields = clientPath === RESPONSES_PATH ? repeatedFieldsOf(body) : NO_REPEATED_FIELDS;
+    return { body: JSON.stringify(withName(sent.body, naming)), toolNames: sent.toolNames, repeatedFields };
   };
   return {
     path: translation.path,
     usage: translation.provider.usage,
     translates: true,
-    encode,
+    encode: (request, input) => encodeFor(request, input, modelFacts(input.model, host)),
     open(request, input, encoded) {
-      const sent = encoded ?? encode(request, input);
-      return "refusal" in sent
-        ? sent
-        : new TranslatedExchange(translation, clientPath, client, request, input, sent);
+      const facts = modelFacts(input.model, host);
+      const sent = encoded ?? encodeFor(request, input, facts);
+      if ("refusal" in sent) return sent;
+      const { provider, readsReasoning } = facts;
+      const way = { translation, clientPath, client, host, provider, readsReasoning };
+      return new TranslatedExchange(way, request, input, sent);
     },
   };
 }
 
-/** A request in the other style, with the translation of its answer. */
+const refusalOf = ({ code, field, message }: RequestRefusal): Refusal => ({
+  code,
+  message: `${message}.`,
+  param: field,
+});
+
+/** From which path and style to which, at whose provider. */
+interface TranslationWay {
+  readonly translation: Translation;
+  readonly clientPath: string;
+  readonly client: Dialect;
+  readonly host: string;
+  readonly provider: ModelFacts["provider"];
+  readonly readsReasoning: ModelFacts["readsReasoning"];
+}
+
+/** A request in another style, with the translation of its answer. */
 class TranslatedExchange implements ProviderExchange {
   readonly outgoing: EncodedRequest;
   readonly sentModel: string;
   private readonly context: AnswerContext;
 
   constructor(
-    private readonly translation: Translation,
-    private readonly clientPath: string,
-    private readonly client: Dialect,
+    private readonly way: TranslationWay,
     private readonly request: ModelRequest,
     private readonly input: EncodeInput,
-    { body, toolNames }: EncodedBody,
+    { body, toolNames, repeatedFields }: EncodedBody,
   ) {
     const { model, naming, id, now, promptTokens } = input;
-    this.context = { id, model, toolNames, now, promptTokens };
+    const { provider, readsReasoning, translation } = way;
+    const names = { model, provider, readsReasoning, toolNames };
+    this.context = { id, repeatedFields, ...names, now, promptTokens };
     this.sentModel = naming.model ?? model;
     this.outgoing = { method: "POST", body, headers: translation.headers };
   }
 
   get origin(): RequestOrigin {
-    const { clientPath: path, request, input, context } = this;
-    return { kind: "request", path, translates: true, request, input, toolNames: context.toolNames };
+    const { way, path: providerPath, request, input, context } = this;
+    const { toolNames, repeatedFields } = context;
+    const to = { path: way.clientPath, providerPath, host: way.host };
+    return { kind: "request", ...to, request, input, toolNames, repeatedFields };
   }
 
   get path(): string {
-    return this.translation.path;
+    return this.way.translation.path;
   }
 
   get usage(): UsageDialect {
-    return this.translation.provider.usage;
+    return this.way.translation.provider.usage;
   }
 
   get closing(): Uint8Array {
-    return this.client.closing;
+    return this.way.client.closing;
   }
 
   readAnswer(answered: WholeBody): WholeAnswer {
-    return this.translation.provider.readAnswer(answered, this.request);
+    return this.way.translation.provider.readAnswer(answered, this.request);
   }
 
   clientText(_: string, body: Json | null, fingerprint: string): string {
-    return JSON.stringify(this.translation.answer(body ?? {}, this.context, fingerprint));
+    return JSON.stringify(this.way.translation.answer(body ?? {}, this.context, fingerprint));
   }
 
   stream(options: StreamOptions): StreamMachine {
-    return this.translation.stream(this.context, options);
+    return this.way.translation.stream(this.context, options);
   }
 
   translateFailure(signal: UpstreamFailure): UpstreamFailure {
-    return signal.pass === undefined ? signal : { ...signal, pass: this.translation.error(signal.pass) };
+    return signal.pass === undefined ? signal : { ...signal, pass: this.way.translation.error(signal.pass) };
   }
 }
 
 /** Returns the body with the model named as the provider expects it. */
-function named(body: Json, { model, add, without = [] }: ModelNaming): Json {
+function withName(body: Json, { model, add, without = [] }: ModelNaming): Json {
   const { model: _, ...rest } = body;
   const sent: Json = { ...(model === null ? {} : { model }), ...rest, ...add };
   for (const field of without) delete sent[field];

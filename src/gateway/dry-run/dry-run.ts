@@ -29,7 +29,7 @@ import type { RequestSize } from "../metering/request-size.ts";
 import type { CandidateTable } from "../routing/failover-plan.ts";
 import { planOf } from "../routing/resolve-route.ts";
 import type { Route, RouteCandidate, RoutingStep } from "../routing/route.ts";
-import { restrictToKey, withoutKeyPin } from "../stored-objects/key-pin.ts";
+import { restrictToKey, upstreamFor, withoutKeyPin } from "../stored-objects/key-pin.ts";
 
 /** The hold that a request would take at one of its candidates. */
 interface ForeseenHold {
@@ -56,7 +56,7 @@ export interface DryRunResult {
 /** The services that a dry run reads. */
 export interface DryRunParts extends RoutingParts {
   readonly clock: Clock;
-  readonly upstream: Pick<Upstream, "address">;
+  readonly upstream: Pick<Upstream, "address" | "lacks">;
 }
 
 /** A request that no client has sent. */
@@ -95,11 +95,12 @@ const askAccount = (
   system.ask(actorRef.account(caller.account), "admitDryRun", question);
 
 async function dryRunOnce(
-  parts: DryRunParts,
+  given: DryRunParts,
   input: DryRunInput,
   accountContext: AccountContext,
 ): Promise<DryRunResult | StaleProfile> {
   const { endpoint, requested, pinnedKey = null } = input;
+  const parts = { ...given, upstream: upstreamFor(pinnedKey, given.upstream) };
   const { question, routed, route, estimate, size } = await buildAdmissionRequest(
     parts,
     input,
@@ -187,7 +188,7 @@ class DryRunWalk extends FailoverWalk<LevelKey> {
     if (this.stale !== null) return "final";
     const key = this.keyAt(candidate);
     if (key === null) return "no_key";
-    const refusal = untranslatable(this.given.input, key, candidate.model);
+    const refusal = untranslatable(this.parts, this.given.input, key, candidate.model);
     if (refusal === null) return { answer: key };
     this.narrow(refusal);
     return "failed";
@@ -252,8 +253,13 @@ class DryRunWalk extends FailoverWalk<LevelKey> {
 const placeOf = ({ model, level }: RouteCandidate): string => `${model} at ${level}`;
 
 /** Returns why the request cannot be translated into the key's style, or null when it can or need not be. */
-function untranslatable({ endpoint, request }: DryRunInput, key: LevelKey, model: string): Refusal | null {
-  const codec = codecFor(endpoint, key, model);
+function untranslatable(
+  { upstream }: Pick<DryRunParts, "upstream">,
+  { endpoint, request }: DryRunInput,
+  key: LevelKey,
+  model: string,
+): Refusal | null {
+  const codec = codecFor(endpoint, key, model, upstream);
   if (request === undefined || codec === null || !codec.translates) return null;
   const naming = { model, add: {} };
   const opened = codec.open(request, { model, naming, headers: {}, id: "", now: 0, promptTokens: 0 });

@@ -2,12 +2,15 @@
 // limits, every key that could serve it, and the failover candidates. It decides nothing itself.
 
 import type { LimitRow } from "../../../actors/account/rate-limits.ts";
-import type { ProviderKeyId } from "../../../actors/ids.ts";
+import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import { healthOf, type Usability, usability } from "../../../actors/level/view.ts";
+import type { LevelAffinity } from "../../../actors/owner/config.ts";
 import type { Refusal } from "../../base/errors.ts";
-import { type KeySupport, keySupportFor, type Serves } from "../codec/key-support.ts";
+import type { KeyChooser } from "../attempt/key-chooser.ts";
+import { firstSupportFor, type KeySupport, keySupportFor, type Serves } from "../codec/key-support.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { RequestSize } from "../metering/request-size.ts";
+import { atLevel, type ConversationHash, conversationNamed } from "../routing/rendezvous.ts";
 import type { RouteCandidate, RoutingStep } from "../routing/route.ts";
 import { type DryRunParts, dryRun, type SampleRequest } from "./dry-run.ts";
 
@@ -24,12 +27,19 @@ export interface KeyCandidate {
    * hand.
    */
   readonly until: number | null;
+  /**
+   * How the named conversation meets the key: first of all, or because this node remembers that it answered last. Null for
+   * another key, and where no conversation is named.
+   */
+  readonly affinity: "first_choice" | "remembered" | null;
 }
 
 /** The explanation of one routing decision. */
 export interface Explanation {
   readonly steps: readonly RoutingStep[];
   readonly limits: readonly LimitRow[];
+  /** Whether conversations choose keys at this Owner's Levels. */
+  readonly affinity: LevelAffinity;
   /** In the order in which they would be tried: model by model, Level by Level. */
   readonly candidates: readonly KeyCandidate[];
   readonly decision: {
@@ -41,31 +51,51 @@ export interface Explanation {
   };
 }
 
+/** The services that an explanation reads. */
+export interface ExplainingParts extends DryRunParts {
+  readonly chooser: Pick<KeyChooser, "affinityOf">;
+}
+
+/** What is explained. */
+export interface ExplainedRequest extends Pick<SampleRequest, "caller" | "ip"> {
+  readonly model: string;
+  /** The `prompt_cache_key` or `x-session-id` of a conversation; null when none is named. */
+  readonly session: string | null;
+}
+
 /**
- * Explains a request for `model` at the endpoint `endpoint`. Throws `RefusedError` only when the account does
- * not exist.
+ * Explains a request at the endpoint `endpoint`. Throws `RefusedError` only when the account does not exist.
  */
 export async function explain(
-  parts: DryRunParts,
+  parts: ExplainingParts,
   endpoint: GatewayEndpoint,
-  who: Pick<SampleRequest, "caller" | "ip">,
-  model: string,
+  { model, session, ...who }: ExplainedRequest,
 ): Promise<Explanation> {
   const seen = await dryRun(parts, endpoint, { ...who, requested: { model, size: SMALLEST } });
+  const { account } = who.caller;
+  const affinity = await affinityFor(parts, account);
+  const isNamed = affinity === "on" && session !== null;
+  const conversation = isNamed ? conversationNamed(account, endpoint.dialect.name, session) : null;
   const now = parts.clock.wall();
   const serves = keySupportFor(endpoint, parts.upstream);
+  const servesFirst = firstSupportFor(endpoint, parts.upstream);
+  const by = { endpoint, serves, servesFirst, now, conversation, chooser: parts.chooser };
   return {
     steps: seen.steps,
     limits: seen.preview.limits,
-    candidates: seen.candidates
-      .flat()
-      .flatMap((candidate) => candidatesOf(candidate, { endpoint, serves, now })),
+    affinity,
+    candidates: seen.candidates.flat().flatMap((candidate) => candidatesOf(candidate, by)),
     decision: {
       model: seen.model ?? model,
       level: seen.at?.route.level ?? null,
       refusal: seen.refusal,
     },
   };
+}
+
+async function affinityFor({ configs }: DryRunParts, account: AccountId): Promise<LevelAffinity> {
+  const { config } = await configs.accountContext(account);
+  return config.config.levelAffinity;
 }
 
 /** A minimal request: what refuses it refuses every other request. */
@@ -82,17 +112,24 @@ const SMALLEST: RequestSize = {
 interface Seen {
   readonly endpoint: GatewayEndpoint;
   readonly serves: Serves;
+  /** The keys that are asked before all others; null where there is no such difference. */
+  readonly servesFirst: Serves | null;
   /** Wall-clock milliseconds. */
   readonly now: number;
+  readonly conversation: ConversationHash | null;
+  readonly chooser: ExplainingParts["chooser"];
 }
 
-function candidatesOf(
-  { model, level, view }: RouteCandidate,
-  { endpoint, serves, now }: Seen,
-): KeyCandidate[] {
+function candidatesOf({ model, level, view }: RouteCandidate, seen: Seen): KeyCandidate[] {
+  const { endpoint, serves, servesFirst, now, conversation, chooser } = seen;
   const health = healthOf(view);
+  const query =
+    conversation === null ? null : { model, serves, servesFirst, conversation: atLevel(conversation, level) };
+  const meets = query === null ? null : chooser.affinityOf(view, query, now);
   return view.keys.map((key) => {
-    const place = { model, level, key: key.id };
+    const affinity =
+      meets?.remembered === key.id ? "remembered" : meets?.first === key.id ? "first_choice" : null;
+    const place = { model, level, key: key.id, affinity } as const;
     const found = usability(key, health?.get(key.id), model, now);
     const serving = serves(key, model);
     if (found.state !== "disabled" && serving !== "served") {

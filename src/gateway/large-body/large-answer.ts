@@ -34,7 +34,6 @@ export async function readLargeAnswer(
 
 function packed(origin: ExchangeOrigin): LargeAnswer["origin"] {
   if (origin.kind === "stored") return origin;
-  const { kind, path, translates, input, toolNames } = origin;
   const { payload: _, ...request } = origin.request;
-  return { kind, path, translates, input, request, toolNames: packedNames(toolNames) };
+  return { ...origin, request, toolNames: packedNames(origin.toolNames) };
 }

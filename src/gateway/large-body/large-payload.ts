@@ -49,13 +49,14 @@ export const promptOf = (
  * requests.
  */
 export const encodedElsewhere = (
-  { translates }: Pick<ProviderCodec, "translates">,
+  { path, translates }: Pick<ProviderCodec, "path" | "translates">,
   target: ProviderTarget,
   request: ModelRequest,
   input: EncodeInput,
 ): Promise<EncodedBody | { readonly refusal: Refusal }> | null =>
-  request.payload instanceof LargePayload && (translates || !request.payload.isEditable)
-    ? request.payload.encoded(target, request, input)
+  request.payload instanceof LargePayload &&
+  (translates || !request.payload.isEditable || input.isWithoutReasoning === true)
+    ? request.payload.encoded(path, target, request, input)
     : null;
 
 const bufferOf = ({ buffer }: BodyBytes): ArrayBuffer => buffer.buffer as ArrayBuffer;
@@ -101,16 +102,19 @@ class LargePayload implements Payload {
     return hash;
   }
 
+  /** `providerPath` is that of the codec. */
   async encoded(
+    providerPath: string,
     target: ProviderTarget,
     request: ModelRequest,
     input: EncodeInput,
   ): Promise<EncodedBody | { readonly refusal: Refusal }> {
-    const { provider, config } = target;
-    const more = { request: factsOf(request), target: { provider, config }, input };
+    const host = URL.parse(target.provider)?.hostname ?? "";
+    const more = { request: factsOf(request), providerPath, host, input };
     const output = await this.inWorker("encode", (body) => ({ ...body, ...more }));
     if ("refusal" in output) return output;
-    return { body: output.bytes, toolNames: new PackedNames(output.toolNames) };
+    const { bytes, toolNames, repeatedFields } = output;
+    return { body: bytes, toolNames: new PackedNames(toolNames), repeatedFields };
   }
 
   async count(request: ModelRequest): Promise<number> {

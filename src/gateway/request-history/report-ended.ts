@@ -7,6 +7,7 @@ import { errorRowOf, isErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { ProviderRejection } from "../call.ts";
 import type { RequestContext } from "../context.ts";
+import type { RequestEnd } from "../ended-context.ts";
 import type { EndedRequest } from "./recent-requests.ts";
 import type { RequestHistory } from "./request-history.ts";
 
@@ -14,12 +15,6 @@ import type { RequestHistory } from "./request-history.ts";
 export interface ReportEndedParts {
   readonly requestHistory: Pick<RequestHistory, "report">;
   readonly clock: Pick<Clock, "wall">;
-}
-
-/** How a request without a charge ended. `status` is null when the client got none. */
-export interface RequestEnd {
-  readonly status: number | null;
-  readonly code: string | null;
 }
 
 /** The end of an answer that costs nothing. */
@@ -42,19 +37,21 @@ const KEY_HASH_DIGITS = 16;
 /** The part of a request's context that a report reads. */
 type ReportedContext = Pick<
   RequestContext,
-  "id" | "requestId" | "startedAtMs" | "identifiedAs" | "modelSoFar" | "admittedKey" | "isReported"
+  "id" | "requestId" | "startedAtMs" | "identifiedAs" | "modelSoFar" | "admittedKey" | "isReported" | "end"
 > & { readonly call: { readonly path: string } };
 
 /**
- * Reports how a request without a charge ended, after so many attempts. Only the first report of a request
- * counts. One whose account is not known belongs to nobody's list.
+ * Reports how a request without a charge ended, after so many attempts, and notes it in the context. Only the first report
+ * of a request counts. One whose account is not known belongs to nobody's list.
  */
 export function reportEnded(
   { requestHistory, clock }: ReportEndedParts,
   context: ReportedContext,
-  { status, code }: RequestEnd,
+  end: RequestEnd,
   attempts: number,
 ): void {
+  context.end ??= end;
+  const { status, code } = end;
   const caller = context.identifiedAs;
   if (caller === null || context.isReported) return;
   context.isReported = true;

@@ -38,6 +38,7 @@ const PAUSE_MS = 100;
  */
 export function observeRequests(recent: RecentRequests, clock: Clock): ActorObserver {
   return {
+    loaded() {},
     committed({ kind, id }: ActorRef, { events }) {
       if (kind !== "account") return;
       for (const { at, e } of events) addEvent(recent, Number(id) as AccountId, at, e as AccountEvent);

@@ -20,7 +20,7 @@ import type { RouteCandidate } from "./route.ts";
 /** A model that an account can call. */
 export interface CallableModel {
   readonly id: string;
-  /** The catalog entry of the name, or of the model it is mapped to; null when the catalog knows neither. */
+  /** The catalog entry of the model that the name is mapped to, or of the name; null when the catalog knows neither. */
   readonly entry: ModelEntry | null;
   /** Its price for this account, before `multipliers`. */
   readonly priced: Priced;
@@ -34,7 +34,7 @@ const NO_LISTS: KeyLists = { allowModels: [], resources: [] };
 /** The services that the list needs. */
 export interface CallableParts {
   readonly configs: ConfigCache;
-  readonly upstream: Pick<Upstream, "address">;
+  readonly upstream: Pick<Upstream, "address" | "lacks">;
   readonly clock: Clock;
 }
 
@@ -123,7 +123,7 @@ async function callable(
         .some((candidate) => isServed(candidate, serves));
     if (!served) continue;
     const { priced, multipliers } = route;
-    return { id: name, entry: findModel(name) ?? findModel(route.model), priced, multipliers };
+    return { id: name, entry: findModel(route.model) ?? findModel(name), priced, multipliers };
   }
   return null;
 }

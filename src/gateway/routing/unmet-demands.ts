@@ -4,6 +4,7 @@
 
 import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import { forbidden, forbids, unpricedTool } from "../codec/key-permits.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
@@ -20,21 +21,25 @@ export function unmet(
   demands: Demands,
   candidate: RouteCandidate,
   candidates: () => Promise<CandidateTable>,
+  upstream: Pick<Upstream, "lacks">,
 ): Refusal | null | Promise<Refusal | null> {
   const unpriced = meter.free ? null : unpricedTool(candidate, demands);
   if (demands.objects === null && demands.routing === null) return unpriced;
-  return candidates().then((all) => refusedEverywhere(findEndpoint(path), demands, all) ?? unpriced);
+  return candidates().then(
+    (all) => refusedEverywhere(findEndpoint(path), demands, all, upstream) ?? unpriced,
+  );
 }
 
 function refusedEverywhere(
   endpoint: GatewayEndpoint,
   demands: Demands,
   candidates: CandidateTable,
+  upstream: Pick<Upstream, "lacks">,
 ): Refusal | null {
   let isForbidden = false;
   for (const { view, model } of candidates.flat()) {
     for (const key of view.keys) {
-      const codec = key.state === "disabled" ? null : codecFor(endpoint, key, model);
+      const codec = key.state === "disabled" ? null : codecFor(endpoint, key, model, upstream);
       if (codec === null) continue;
       if (forbids(key, demands, codec.translates) === null) return null;
       isForbidden = true;

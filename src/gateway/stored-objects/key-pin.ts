@@ -10,6 +10,7 @@ import type { Dialect } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
 import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
 import { barredFrom, chainOf, type NoRoute, type Route } from "../routing/route.ts";
 import type { StoredObject, StoredObjectIndex } from "./object-index.ts";
@@ -143,6 +144,13 @@ export async function routeToPinnedKey(
 /** Returns a Level's view with only the pinned key, or unchanged when `pinnedKey` is null. */
 export const restrictToKey = (pinnedKey: Pick<KeyPin, "key"> | null, view: LevelView): LevelView =>
   pinnedKey === null ? view : { ...view, keys: view.keys.filter(({ id }) => id === pinnedKey.key) };
+
+/**
+ * Returns the upstream by which a request is encoded. That of a pinned request lacks no path, whatever the host has answered
+ * meanwhile: the key has made what the request refers to, and a translation could not refer to it.
+ */
+export const upstreamFor = <U extends Pick<Upstream, "lacks">>(pinnedKey: KeyPin | null, upstream: U): U =>
+  pinnedKey === null ? upstream : { ...upstream, lacks: () => false };
 
 /** Returns the refusal with the message for a pinned request when no key is available. */
 export const withoutKeyPin = (refusal: Refusal): Refusal =>

@@ -48,6 +48,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     describe: (refusal: Parameters<typeof httpError>[0]) => errorOf(httpError(refusal)),
     log: (level: LogLevel, event: string) => void logged.push([level, event]),
     limits: { holdOutputTokens: 0 },
+    ended: () => {},
   } as unknown as Parameters<typeof answerStream>[0] & Parameters<typeof answerWhole>[0];
   let isHeld = true;
   const context = {

@@ -23,6 +23,7 @@ const met = (name: FailureKind, more: Partial<UpstreamFailure> = {}): UpstreamFa
   ...more,
 });
 const limited = (seconds: number): UpstreamFailure => met("rate_limited", { retryAfterMs: seconds * 1_000 });
+const NO_PATH = met("path_missing", { status: 404 });
 const NO_MODEL = met("model_unavailable", { pass: { ...PASS, status: 404 } });
 
 type Keys = readonly (number | KeyGiven)[];
@@ -177,6 +178,14 @@ describe("keys of the other style", () => {
     expect(said(clientErrorFor([], { ...AT_CHAT, untranslated }, beside))).toBe(
       "429 upstream_rate_limited 3",
     );
+  });
+
+  test("alone, which a key turned out to be when its host lacked the path: the client is told why", () => {
+    const untranslated = { code: "invalid_parameter", message: "store must not be true." } as const;
+    const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
+    const at = { ...AT_CHAT, untranslated };
+    expect(clientErrorFor([NO_PATH], at, found)).toEqual({ refusal: untranslated });
+    expect(said(clientErrorFor([met("timeout"), NO_PATH], at, found))).toBe("504 upstream_timeout");
   });
 
   test("say nothing beside keys that fit", () => {

@@ -11,6 +11,7 @@ import {
   quantileMs,
 } from "../../../src/gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
+import { manualClock } from "../../runtime/manual-clock.ts";
 import { keyId } from "../level-samples.ts";
 
 const NOON = Date.UTC(2026, 0, 15, 12);
@@ -19,7 +20,7 @@ const KEY = keyId(1);
 
 function rig() {
   const counter = new KeyActivityCounter();
-  const chooser = createKeyChooser();
+  const chooser = createKeyChooser(manualClock());
   const at = (minute: number) => NOON + minute * MINUTE_MS;
   return {
     counter,

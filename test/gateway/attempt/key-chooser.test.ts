@@ -1,15 +1,20 @@
-// Choosing a key: the usable one with the fewest requests in flight on this node, ties in turn; a waking one is probed.
+// Choosing a key for a request without conversation: the usable one with the fewest requests in flight on this node, ties in
+// turn; a waking one is probed.
 
 import { describe, expect, test } from "bun:test";
 import type { LevelView } from "../../../actors/level/view.ts";
 import { createKeyChooser, type KeyChooser, type Wish } from "../../../src/gateway/attempt/key-chooser.ts";
-import { NOON } from "../../runtime/manual-clock.ts";
+import { manualClock, NOON } from "../../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING, without } from "../level-samples.ts";
 import { servesIn } from "../request-samples.ts";
+
+const newChooser = (): KeyChooser => createKeyChooser(manualClock());
 
 const wish = (over: Partial<Wish> = {}): Wish => ({
   model: "m",
   serves: servesIn("chat"),
+  conversation: null,
+  isLaterTurn: false,
   now: NOON,
   tried: new Set(),
   probing: new Set(),
@@ -39,7 +44,7 @@ function taken(chooser: KeyChooser, view: LevelView, times: number): Record<numb
 
 describe("a key", () => {
   test("with fewer requests in flight goes first", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     const view = viewOf(0, [1, 2, 3]);
     expect([1, 2, 3].map(() => take(chooser, view)).sort()).toEqual([1, 2, 3]);
     chooser.done(keyId(2));
@@ -48,14 +53,14 @@ describe("a key", () => {
   });
 
   test("that was tried is passed over; null when none is left", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     expect(chosen(chooser, viewOf(0, [1, 2]), { tried: idsOf(1) })).toBe(2);
     expect(chosen(chooser, viewOf(0, [1, 2]), { tried: idsOf(1, 2) })).toBeNull();
     expect(chosen(chooser, viewOf(0, []))).toBeNull();
   });
 
   test("is free again once its request ended, and never below nothing", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     chooser.take(keyId(1));
     for (let i = 0; i < 3; i++) chooser.done(keyId(1));
     expect(chooser.inFlight(keyId(1))).toBe(0);
@@ -81,12 +86,12 @@ describe("how a key fares decides whether it is used", () => {
     ["of this style by its Config", { style: "chat" }, true],
   ];
   test.each(ROWS)("%s", (_, given, used) => {
-    expect(chosen(createKeyChooser(), viewOf(0, [{ id: 1, ...given }]))).toBe(used ? 1 : null);
+    expect(chosen(newChooser(), viewOf(0, [{ id: 1, ...given }]))).toBe(used ? 1 : null);
   });
 
   test("a key of the other style serves the other style", () => {
     const view = viewOf(0, [1, { id: 2, style: "messages" }]);
-    expect(chosen(createKeyChooser(), view, { serves: servesIn("messages") })).toBe(2);
+    expect(chosen(newChooser(), view, { serves: servesIn("messages") })).toBe(2);
   });
 });
 
@@ -94,23 +99,23 @@ describe("a waking key", () => {
   const view = viewOf(0, [1, { id: 2, health: WAKING }]);
 
   test("goes before all others while nobody is known to probe it", () => {
-    expect(createKeyChooser().choose(view, wish())).toMatchObject({ key: { id: keyId(2) }, probe: true });
+    expect(newChooser().choose(view, wish())).toMatchObject({ key: { id: keyId(2) }, probe: true });
   });
 
   test("comes after all others while its probe is out", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     for (let i = 0; i < 3; i++) chooser.take(keyId(1));
     const choice = chooser.choose(view, wish({ probing: idsOf(2) }));
     expect(choice).toMatchObject({ key: { id: keyId(1) }, probe: false });
   });
 
   test("is used beside its probe when there is nobody else", () => {
-    const choice = createKeyChooser().choose(view, wish({ probing: idsOf(2), tried: idsOf(1) }));
+    const choice = newChooser().choose(view, wish({ probing: idsOf(2), tried: idsOf(1) }));
     expect(choice).toMatchObject({ key: { id: keyId(2) }, probe: false });
   });
 
   test("is not tried twice by one request", () => {
-    expect(chosen(createKeyChooser(), view, { tried: idsOf(1, 2) })).toBeNull();
+    expect(chosen(newChooser(), view, { tried: idsOf(1, 2) })).toBeNull();
   });
 });
 
@@ -118,26 +123,26 @@ describe("a shunned key", () => {
   const view = (version: number) => viewOf(0, [1], { version });
 
   test("is passed over as long as its Level has said nothing new", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(4), { now: NOON + 999 })).toBeNull();
   });
 
   test("is used again once a newer view does not speak against it", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(5))).toBe(1);
     expect(chosen(chooser, view(4))).toBe(1);
   });
 
   test("is used again when its time is over, in case the Level was never told", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(4), { now: NOON + 1_000 })).toBe(1);
   });
 
   test("leaves the others alone", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, viewOf(0, [1, 2], { version: 4 }))).toBe(2);
   });
@@ -145,16 +150,16 @@ describe("a shunned key", () => {
 
 describe("ties are taken in turn", () => {
   test("by all keys alike", () => {
-    expect(taken(createKeyChooser(), viewOf(0, [1, 2, 3]), 30)).toEqual({ 1: 10, 2: 10, 3: 10 });
+    expect(taken(newChooser(), viewOf(0, [1, 2, 3]), 30)).toEqual({ 1: 10, 2: 10, 3: 10 });
   });
 
   test("also beside a key that is out: its neighbour gets no double share", () => {
     const view = viewOf(0, [1, { id: 2, disabled: true }, 3, { id: 4, health: sleeping(9) }]);
-    expect(taken(createKeyChooser(), view, 30)).toEqual({ 1: 15, 3: 15 });
+    expect(taken(newChooser(), view, 30)).toEqual({ 1: 15, 3: 15 });
   });
 
   test("in each Level by itself, however requests to several of them alternate", () => {
-    const chooser = createKeyChooser();
+    const chooser = newChooser();
     const counts: Record<number, number> = {};
     for (let i = 0; i < 40; i++) {
       const id = take(chooser, i % 2 === 0 ? viewOf(0, [1, 2]) : viewOf(1, [3, 4]));

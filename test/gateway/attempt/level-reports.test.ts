@@ -8,6 +8,7 @@ import type { LevelView } from "../../../actors/level/view.ts";
 import { KeyActivityCounter } from "../../../src/gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../../../src/gateway/attempt/level-reports.ts";
+import { AttemptCounts } from "../../../src/gateway/traffic/attempt-counts.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
 import {
   FAILURE_RULES,
@@ -27,7 +28,7 @@ function rig(...given: (number | KeyGiven)[]) {
   const clock = manualClock();
   const told: Told[] = [];
   const logged: string[] = [];
-  const chooser = createKeyChooser();
+  const chooser = createKeyChooser(clock);
   const reach = { level: true, answered: Promise.resolve() };
   /** The Level as this node knows it by now. */
   const known: { view?: LevelView } = {};
@@ -42,7 +43,9 @@ function rig(...given: (number | KeyGiven)[]) {
   const log = (_: string, event: string) => void logged.push(event);
   const level = () => known.view;
   const activity = new KeyActivityCounter();
-  const reports = createLevelReporter({ system, clock, log, chooser, activity, level, keyFailures: 3 });
+  const attempts = new AttemptCounts();
+  const parts = { system, clock, log, chooser, activity, attempts, level, keyFailures: 3 };
+  const reports = createLevelReporter(parts);
   const view = viewOf(4, given.length === 0 ? [1, 2] : given, { version: 7 });
   const owner = 2 as AccountId;
   const attempt = (key = 1, on: LevelView = view) => ({
@@ -58,6 +61,8 @@ function rig(...given: (number | KeyGiven)[]) {
       model: "m",
       serves: () => "served",
       now,
+      conversation: null,
+      isLaterTurn: false,
       tried: new Set(),
       probing: new Set([keyId(1)]),
     }) !== null;

@@ -16,7 +16,7 @@ const having = (path: string) => {
     asked.push(to.path);
     return to.path === path ? new URL("https://api.example.com") : `has no ${to.path}`;
   };
-  return { asked, address };
+  return { asked, address, lacks: () => false };
 };
 
 describe("a key", () => {

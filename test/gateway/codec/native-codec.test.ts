@@ -7,6 +7,8 @@ import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
 import type { EncodeInput, ProviderExchange } from "../../../src/gateway/codec/provider-codec.ts";
 import { findEndpoint, GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 
+const HAS_ALL = { lacks: () => false };
+
 type Key = Parameters<typeof codecFor>[1];
 const key = (provider: string, config: Key["config"] = {}): Key => ({ provider, config });
 
@@ -19,7 +21,7 @@ describe("a wire", () => {
   test("to a key of the endpoint's own style changes neither path nor usage", () => {
     for (const endpoint of GATEWAY_ENDPOINTS) {
       const own = endpoint.dialect.name === "chat" ? CHAT_KEY : MESSAGES_KEY;
-      const wire = codecFor(endpoint, own, "m");
+      const wire = codecFor(endpoint, own, "m", HAS_ALL);
       expect(wire).toMatchObject({
         path: endpoint.path,
         usage: endpoint.dialect.usage,
@@ -30,16 +32,16 @@ describe("a wire", () => {
 
   test("to a key that speaks both is in the client's style", () => {
     for (const path of CONVERSATION)
-      expect(codecFor(findEndpoint(path), BOTH_KEY, "m")).toMatchObject({ path, translates: false });
+      expect(codecFor(findEndpoint(path), BOTH_KEY, "m", HAS_ALL)).toMatchObject({ path, translates: false });
   });
 
   test("to a key of the other style is there for conversations, metered as the provider counts", () => {
-    expect(codecFor(findEndpoint("/v1/chat/completions"), MESSAGES_KEY, "m")).toMatchObject({
+    expect(codecFor(findEndpoint("/v1/chat/completions"), MESSAGES_KEY, "m", HAS_ALL)).toMatchObject({
       path: "/v1/messages",
       usage: "messages",
       translates: true,
     });
-    expect(codecFor(findEndpoint("/v1/messages"), CHAT_KEY, "m")).toMatchObject({
+    expect(codecFor(findEndpoint("/v1/messages"), CHAT_KEY, "m", HAS_ALL)).toMatchObject({
       path: "/v1/chat/completions",
       usage: "chat",
       translates: true,
@@ -47,32 +49,54 @@ describe("a wire", () => {
   });
 
   test("of every other endpoint to a key of the other style is not there", () => {
-    for (const endpoint of GATEWAY_ENDPOINTS.filter(({ path }) => !CONVERSATION.includes(path))) {
+    const translated = [...CONVERSATION, "/v1/responses"];
+    for (const endpoint of GATEWAY_ENDPOINTS.filter(({ path }) => !translated.includes(path))) {
       const other = endpoint.dialect.name === "chat" ? MESSAGES_KEY : CHAT_KEY;
-      expect([endpoint.path, codecFor(endpoint, other, "m")]).toEqual([endpoint.path, null]);
+      expect([endpoint.path, codecFor(endpoint, other, "m", HAS_ALL)]).toEqual([endpoint.path, null]);
     }
   });
 
-  test("of responses is not there to hosts that are known to have none, nor translated", () => {
-    const to = (one: Key) => codecFor(findEndpoint("/v1/responses"), one, "m")?.path ?? null;
-    expect(to(key("https://api.deepseek.com"))).toBeNull();
-    expect(to(key("https://api.mistral.ai/v1"))).toBeNull();
-    for (const host of ["https://api.openai.com", "https://api.x.ai", "http://127.0.0.1:8000", "nowhere"])
-      expect([host, to(key(host))]).toEqual([host, "/v1/responses"]);
-    expect(to(key("https://r.openai.azure.com", { provider_type: "cloud_a" }))).toBe("/v1/responses");
-  });
+  // biome-ignore format: a table
+  const RESPONSES: readonly (readonly [rule: string, key: Key, path: string, lacks?: boolean])[] = [
+    ["a host that is known to have them", key("https://api.openai.com"), "/v1/responses"],
+    ["such a host, whatever it has answered", key("https://api.x.ai"), "/v1/responses", true],
+    ["an unknown host", key("http://127.0.0.1:8000"), "/v1/responses"],
+    ["an unknown host that has said that it lacks them", key("http://127.0.0.1:8000"), "/v1/chat/completions", true],
+    ["an unknown host whose Config says so", key("http://127.0.0.1:8000", { responses: true }), "/v1/responses", true],
+    ["an unknown host whose Config denies it", key("http://127.0.0.1:8000", { responses: false }), "/v1/chat/completions"],
+    ["no host", key("nowhere"), "/v1/responses"],
+    ["a known host without", key("https://api.deepseek.com"), "/v1/chat/completions"],
+    ["another known host without", key("https://api.mistral.ai/v1"), "/v1/chat/completions"],
+    ["a host of the messages style", MESSAGES_KEY, "/v1/messages"],
+    ["an unknown host of the messages style", key("http://127.0.0.1:8000", { api_style: "messages" }), "/v1/messages"],
+    ["such a host whose Config says so", key("http://127.0.0.1:8000", { api_style: "messages", responses: true }), "/v1/responses"],
+    ["a deployment", key("https://r.openai.azure.com", { provider_type: "cloud_a" }), "/v1/responses"],
+    ["a deployment whose Config denies it", key("https://r.openai.azure.com", { provider_type: "cloud_a", responses: false }), "/v1/chat/completions"],
+    ["a cloud whose model is of the chat style", key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" }), "/v1/chat/completions"],
+  ];
+  for (const [rule, to, path, lacks = false] of RESPONSES)
+    test(`of responses to ${rule} is at ${path}`, () => {
+      const upstream = { lacks: () => lacks };
+      const wire = codecFor(findEndpoint("/v1/responses"), to, "m", upstream);
+      expect(wire).toMatchObject({ path, translates: path !== "/v1/responses" });
+    });
 
   test("to a cloud whose models decide is chosen by the model", () => {
     const cloud = key("https://aiplatform.googleapis.com", { provider_type: "cloud_b" });
     const chat = findEndpoint("/v1/chat/completions");
-    expect(codecFor(chat, cloud, "claude-opus-5")).toMatchObject({ path: "/v1/messages", translates: true });
-    expect(codecFor(chat, cloud, "gemini-2.5-flash")).toMatchObject({ translates: false });
+    expect(codecFor(chat, cloud, "claude-opus-5", HAS_ALL)).toMatchObject({
+      path: "/v1/messages",
+      translates: true,
+    });
+    expect(codecFor(chat, cloud, "gemini-2.5-flash", HAS_ALL)).toMatchObject({ translates: false });
   });
 
   test("asked for again is the same", () => {
     for (const one of [CHAT_KEY, MESSAGES_KEY])
       for (const path of CONVERSATION)
-        expect(codecFor(findEndpoint(path), one, "m")).toBe(codecFor(findEndpoint(path), one, "n"));
+        expect(codecFor(findEndpoint(path), one, "m", HAS_ALL)).toBe(
+          codecFor(findEndpoint(path), one, "n", HAS_ALL),
+        );
   });
 });
 
@@ -82,7 +106,7 @@ function opened(path: string, to: Key, body: object, over: Partial<EncodeInput> 
   const endpoint = findEndpoint(path);
   const parsed = endpoint.dialect.parse(jsonPayload(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.refusal.message);
-  return codecFor(endpoint, to, "m")!.open(parsed.request, {
+  return codecFor(endpoint, to, "m", HAS_ALL)!.open(parsed.request, {
     model: "m",
     naming: { model: "m-there", add: {} },
     headers: HEADERS,
@@ -145,6 +169,7 @@ test("a request without words in the other style is refused with its field, and 
     refusal: {
       code: "invalid_parameter",
       message: "n must be 1: this model's provider gives one answer.",
+      param: "n",
     },
   });
   expect(sent(exchange("/v1/chat/completions", CHAT_KEY, asked))).toMatchObject({ n: 2 });

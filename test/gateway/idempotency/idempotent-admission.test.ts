@@ -96,6 +96,7 @@ async function rig() {
     const build = () =>
       createIdempotentAdmission({
         ...{ system, idempotencyRecords, settlement, configs, limits: { holdOutputTokens: 10 } },
+        upstream: { lacks: () => false },
         autoQuota: createAutoQuota({ system, clock }),
         ...over,
       });

@@ -14,6 +14,7 @@ const INPUT = {
   ...{ model: "m", headers: {}, id: "01ABC", now: 1_700_000_000_000, promptTokens: 7 },
   naming: { model: "m-there", add: {} },
 };
+const HAS_ALL = { lacks: () => false };
 const SAID = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
 const TOOLS = [{ type: "function", function: { name: "look.up", parameters: {} } }];
 
@@ -22,7 +23,7 @@ function exchangeAt(path: string, style: string, body: object): ProviderExchange
   const key = { provider: "https://api.example.com", config: { api_style: style } } as unknown as LevelKey;
   const parsed = endpoint.dialect.parse(jsonPayload(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.refusal.message);
-  const exchange = codecFor(endpoint, key, "m")!.open(parsed.request, INPUT);
+  const exchange = codecFor(endpoint, key, "m", HAS_ALL)!.open(parsed.request, INPUT);
   if ("refusal" in exchange) throw new Error(exchange.refusal.message);
   return exchange;
 }
@@ -144,7 +145,8 @@ describe("an answer", () => {
   });
 
   test("is opened again as it was: translated or not", () => {
-    expect(exchangeAt(CHAT, "messages", SAID).origin).toMatchObject({ path: CHAT, translates: true });
-    expect(exchangeAt(CHAT, "chat", SAID).origin).toMatchObject({ path: CHAT, translates: false });
+    const [translated, own] = ["messages", "chat"].map((style) => exchangeAt(CHAT, style, SAID).origin);
+    expect(translated).toMatchObject({ path: CHAT, providerPath: "/v1/messages", host: "api.example.com" });
+    expect(own).toMatchObject({ path: CHAT, providerPath: CHAT });
   });
 });

@@ -7,7 +7,7 @@ import { realClock } from "../../../src/base/clock.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
 import type { ModelRequest } from "../../../src/dialect/dialect.ts";
 import type { Json } from "../../../src/dialect/json.ts";
-import { encodeFor } from "../../../src/gateway/attempt/attempt.ts";
+import { encodeFor } from "../../../src/gateway/attempt/encode-request.ts";
 import { readPayload } from "../../../src/gateway/body.ts";
 import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
 import type { ProviderExchange, RequestOrigin } from "../../../src/gateway/codec/provider-codec.ts";
@@ -25,7 +25,11 @@ const KEYS = ["chat", "messages"].map(
 );
 const INPUT = { model: "m", headers: { "anthropic-version": "x" }, id: "01ABC", promptTokens: 7 };
 const NAMING = { model: "other", add: { added: "1" }, without: ["user"] };
-const PARTS = { upstream: { naming: () => NAMING }, clock: { wall: () => 1_700_000_000_000 } } as never;
+const HAS_ALL = { lacks: () => false };
+const PARTS = {
+  upstream: { naming: () => NAMING, ...HAS_ALL },
+  clock: { wall: () => 1_700_000_000_000 },
+} as never;
 
 const counter = createCounter({ clock: realClock() });
 
@@ -52,14 +56,20 @@ function originOf({ origin }: ProviderExchange): RequestOrigin {
 }
 
 async function sentTo(endpoint: GatewayEndpoint, key: LevelKey, request: ModelRequest): Promise<unknown> {
-  if (codecFor(endpoint, key, "m") === null) return null;
+  if (codecFor(endpoint, key, "m", HAS_ALL) === null) return null;
   const exchange = await encodeFor(PARTS, endpoint, key, request, INPUT);
   if ("refusal" in exchange) return exchange;
   const { headers, body } = exchange.outgoing;
   const sent = withoutBoundary(textOf(body));
   const names = [...sent.matchAll(/"name":"([^"]*)"/g)].map(([, name]) => name!);
   const own = names.map((name) => originOf(exchange).toolNames.get(name));
-  return { headers: withoutBoundary(JSON.stringify(headers)), sent, own, model: exchange.sentModel };
+  return {
+    headers: withoutBoundary(JSON.stringify(headers)),
+    sent,
+    own,
+    model: exchange.sentModel,
+    repeatedFields: originOf(exchange).repeatedFields,
+  };
 }
 
 /** All that later steps see of a request, or its refusal. */
@@ -103,6 +113,7 @@ const asked = (more: object): Sent => ({
   body: JSON.stringify({ model: "m", input: "a", ...more }),
 });
 const tool = (name: string) => ({ type: "function", function: { name, parameters: {} } });
+const CARRYING = { type: "reasoning", summary: [], encrypted_content: "arborgate.1.e30" };
 const PICTURE = {
   type: "image_url",
   image_url: { url: `data:image/png;base64,${"iVBORw0K".repeat(2_000)}` },
@@ -121,6 +132,16 @@ const CASES: readonly (readonly [string, Sent])[] = [
   ...GOOD.filter(({ body }) => !(body("") instanceof FormData)).map(
     ({ path, body }) => [`good at ${path}`, { path, body: JSON.stringify(body("")) }] as const,
   ),
+  [
+    "a response with thinking of another provider",
+    asked({ input: [CARRYING, { role: "user", content: "a" }] }),
+  ],
+  [
+    "a response that repeats its request",
+    asked({ instructions: "b", tools: [{ type: "custom", name: "a.b" }] }),
+  ],
+  ["a response that repeats less of its request", asked({ instructions: "b".repeat(300_000), store: false })],
+  ["a response that cannot be translated", asked({ store: true })],
   ["a stream", chat({ stream: true })],
   ["a stream with options", chat({ stream: true, stream_options: { include_obfuscation: false } })],
   ["options that are long", chat({ stream: true, stream_options: { x: "y".repeat(20_000) } })],
@@ -218,9 +239,9 @@ test("a large request is encoded by a worker where its value is needed, and othe
   };
   // Of four keys, two speak the other style; the prompt is counted last.
   expect(await jobs(chat({}))).toEqual(["read", "encode", "encode", "count"]);
-  expect(await jobs(asked({}))).toEqual(["read", "count"]);
+  expect(await jobs(asked({}))).toEqual(["read", "encode", "encode", "count"]);
   const twice = { path: RESPONSES, body: '{"model":"a","model":"m","input":"a"}' };
-  expect(await jobs(twice)).toEqual(["read", "encode", "encode", "count"]);
+  expect(await jobs(twice)).toEqual(["read", "encode", "encode", "encode", "encode", "count"]);
 });
 
 test("more arrays and objects than a body may have are refused before any of them is made", async () => {

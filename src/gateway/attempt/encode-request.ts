@@ -1,0 +1,36 @@
+// Encodes a request for a provider key: in the style that the key accepts, on this thread unless the request is large. It sends
+// nothing and chooses no key.
+
+import type { Clock } from "../../base/clock.ts";
+import type { Refusal } from "../../base/errors.ts";
+import type { ModelRequest } from "../../dialect/dialect.ts";
+import type { Upstream } from "../../upstream/upstream.ts";
+import type { ProviderTarget } from "../codec/kept-per-key.ts";
+import { codecFor } from "../codec/native-codec.ts";
+import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
+import type { GatewayEndpoint } from "../endpoints.ts";
+import { encodedElsewhere } from "../large-body/large-payload.ts";
+
+type Encoded = ProviderExchange | { readonly refusal: Refusal };
+
+/**
+ * Encodes a request for a key, at once unless the request is large. Returns why it cannot be translated into the key's
+ * style, where that is so. The key must serve the endpoint.
+ */
+export function encodeFor(
+  { upstream, clock }: { readonly upstream: Upstream; readonly clock: Clock },
+  endpoint: GatewayEndpoint,
+  key: ProviderTarget,
+  request: ModelRequest,
+  input: Pick<EncodeInput, "model" | "headers" | "id" | "promptTokens" | "isWithoutReasoning">,
+): Encoded | Promise<Encoded> {
+  const { model, headers, id, promptTokens, isWithoutReasoning = false } = input;
+  const { provider, config } = key;
+  const codec = codecFor(endpoint, key, model, upstream);
+  if (codec === null) throw new Error("a key was chosen that does not serve the path");
+  const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
+  const asking = { model, naming, headers, id, now: clock.wall(), promptTokens, isWithoutReasoning };
+  const elsewhere = encodedElsewhere(codec, key, request, asking);
+  if (elsewhere === null) return codec.open(request, asking);
+  return elsewhere.then((encoded) => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded)));
+}
