@@ -14,6 +14,7 @@ import { type CredentialsParts, credentials } from "./credentials/credentials.ts
 import { type DashboardParts, dashboard } from "./dashboard/dashboard.ts";
 import { type LiveParts, live } from "./dashboard/live.ts";
 import { type RequestListParts, requestLists } from "./dashboard/requests.ts";
+import { type EdgeLogParts, edgeLog } from "./edge-log.ts";
 import { errorHandler } from "./error-handler.ts";
 import { forwardingHandlers, type GatewayFamilyParts, gateway } from "./gateway/gateway.ts";
 import { isAdministration, type ListenerParts } from "./management.ts";
@@ -25,6 +26,7 @@ import { type OperationsParts, operations } from "./operations/operations.ts";
 import type { KeysParts } from "./provider-keys/key-changes.ts";
 import { providerKeys } from "./provider-keys/keys.ts";
 import { type HttpListener, pathOf, requestIdOf } from "./request-head.ts";
+import { RoutedRequests } from "./routed-requests.ts";
 
 /** What all endpoints of a listener need. */
 interface EndpointParts
@@ -41,7 +43,8 @@ interface EndpointParts
     BillsParts,
     GatewayFamilyParts,
     OperationsParts,
-    ConsoleParts {}
+    ConsoleParts,
+    EdgeLogParts {}
 
 /** What Bun's server calls. */
 export type Fetch = (request: Request, server: HttpListener) => Response | Promise<Response>;
@@ -53,17 +56,21 @@ export type AppParts = Omit<EndpointParts, keyof ListenerParts>;
 export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   /** The server of this application, known with its first request. */
   let listener: HttpListener = null;
-  const served = { ...parts, listener: () => listener, servesAdministration: serves === "all" };
+  const routed = new RoutedRequests();
+  const served = { ...parts, routed, listener: () => listener, servesAdministration: serves === "all" };
   const app = endpointsOf(served);
   app.compile();
   // On the busiest paths Elysia's copying of each response is a tenth of our own work.
   const direct = forwardingHandlers(served);
+  const logEdge = edgeLog(served, routed, () => servedRoutes(app, served.servesAdministration));
   const respond = async (request: Request): Promise<Response> => {
+    const arrivedMs = parts.clock.mono();
     const response = await app.handle(request);
     // Endpoints for machines know no request id.
     if (!response.headers.has("x-request-id")) {
       response.headers.set("x-request-id", requestIdOf(request, parts.random));
     }
+    logEdge(request, response, arrivedMs);
     return response;
   };
   return (request, server) => {
@@ -83,7 +90,10 @@ const servedRoutes = (app: AnyElysia, servesAdministration: boolean): Documented
 
 /** All routes of an application whose listener serves administration too. */
 export const routesOf = (parts: AppParts): DocumentedRoute[] =>
-  servedRoutes(endpointsOf({ ...parts, listener: () => null, servesAdministration: true }), true);
+  servedRoutes(
+    endpointsOf({ ...parts, routed: new RoutedRequests(), listener: () => null, servesAdministration: true }),
+    true,
+  );
 
 /** Builds the application of Elysia with the endpoints that a listener serves. */
 function endpointsOf(parts: EndpointParts): AnyElysia {

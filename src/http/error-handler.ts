@@ -5,6 +5,7 @@ import { ValidationError } from "elysia";
 import type { Random } from "../base/clock.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { omissionOf } from "../gateway/endpoints.ts";
 import { asManagement, errorAt, httpError, INTERNAL, refusalOf } from "./errors.ts";
 import type { ManagementCall } from "./management.ts";
 import { ruleOf } from "./request-body.ts";
@@ -34,7 +35,7 @@ export function errorHandler(
   return async ({ request, code, error, call }: Failure): Promise<Response> => {
     const requestId = call?.requestId ?? requestIdOf(request, random);
     const path = pathOf(request.url);
-    const respond = errorAt(path);
+    const respond = errorAt(path, request.headers);
     const headers = { "x-request-id": requestId };
     if (code === "NOT_FOUND") return notFound(routes(), request, headers);
     const refusal = refusalFor(code, error);
@@ -64,18 +65,19 @@ function refusalFor(code: unknown, error: unknown): Refusal | null {
   return refusalOf(error);
 }
 
-/** Answers 404, or 405 with `Allow` where the path is known. */
+/** Answers 404, or 405 with `Allow` where the path is known; of a path that is left out it says why. */
 function notFound(
   routes: readonly ServedRoute[],
   request: Request,
   headers: Record<string, string>,
 ): Response {
   const path = new URL(request.url).pathname;
-  const respond = errorAt(path);
+  const respond = errorAt(path, request.headers);
   const matching = routes.filter((route) => matchesPath(route.path, path));
   const allowed = [...new Set(matching.map((route) => route.method))];
-  if (allowed.length === 0) {
-    const message = `There is nothing at ${path.slice(0, 200)}.`;
+  const omission = omissionOf(path);
+  if (allowed.length === 0 || omission !== null) {
+    const message = `There is nothing at ${path.slice(0, 200)}${omission === null ? "" : `: ${omission}`}.`;
     return respond(httpError({ code: "not_found", message }), headers);
   }
   const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
@@ -83,7 +85,8 @@ function notFound(
   return respond(httpError({ code: "method_not_allowed", message }), { ...headers, allow });
 }
 
-function matchesPath(pattern: string, path: string): boolean {
+/** Returns whether a path fits the pattern of a route. */
+export function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split("/");
   const parts = path.split("/");
   // A star stands for one part or more.

@@ -81,9 +81,17 @@ export function messagesError(found: HttpError, headers: Readonly<Record<string,
   });
 }
 
-/** Returns how errors are shaped at a path: below /v1/messages as SDKs of that style read them. */
-export const errorAt = (path: string): typeof errorResponse =>
-  path === "/v1/messages" || path.startsWith("/v1/messages/") ? messagesError : errorResponse;
+const isAtOrBelow = (path: string, parent: string): boolean =>
+  path === parent || path.startsWith(`${parent}/`);
+
+/**
+ * Returns how the errors of a request are shaped: as SDKs of the messages style read them below /v1/messages, and at the lists
+ * of models where such an SDK asks, which the header `anthropic-version` tells.
+ */
+export const errorAt = (path: string, headers: Headers): typeof errorResponse =>
+  isAtOrBelow(path, "/v1/messages") || (isAtOrBelow(path, "/v1/models") && headers.has("anthropic-version"))
+    ? messagesError
+    : errorResponse;
 
 /** Returns an exception as a refusal, or null for a bug, which is to be logged and answered with `internal_error`. */
 export function refusalOf(error: unknown): Refusal | null {

@@ -37,6 +37,7 @@ import {
   pathOf,
   requestIdOf,
 } from "./request-head.ts";
+import type { RoutedRequests } from "./routed-requests.ts";
 import { isOptionalBody } from "./schemas.ts";
 
 /** The listener for which an application is made. */
@@ -45,6 +46,8 @@ export interface ListenerParts {
   readonly listener: () => HttpListener;
   /** Whether it serves the endpoints of Owners and Root, which otherwise are 404 there. */
   readonly servesAdministration: boolean;
+  /** Learns which requests are management calls, for the access log. */
+  readonly routed: RoutedRequests;
 }
 
 /** What management endpoints need. */
@@ -98,6 +101,7 @@ export class ManagementCall {
   #text = "";
   #write: IdempotentWrite | null = null;
   #isCharged = false;
+  #refusedWith: string | null = null;
 
   constructor(
     private readonly parts: ManagementParts,
@@ -109,6 +113,16 @@ export class ManagementCall {
   get caller(): ManagementCaller {
     assert(this.#caller !== null, "the caller is not identified yet");
     return this.#caller;
+  }
+
+  /** The caller, or null before it is identified. */
+  get knownCaller(): ManagementCaller | null {
+    return this.#caller;
+  }
+
+  /** The code of the error that ended the request; null for none. */
+  get refusedWith(): string | null {
+    return this.#refusedWith;
   }
 
   /** The entry of the operation log. An endpoint whose `audit` is null writes none. */
@@ -189,6 +203,7 @@ export class ManagementCall {
 
   /** Ends the request with a refusal, before its response leaves. Never rejects. */
   async fail(refusal: Refusal): Promise<void> {
+    this.#refusedWith = refusal.code;
     const [write, audit] = this.#end();
     await write?.abandon();
     // A key that was rotated away identifies no operator.
@@ -213,6 +228,7 @@ export const management = (parts: ManagementParts) =>
     .onParse(() => UNREAD_BODY)
     .derive(({ request, set }) => {
       const call = new ManagementCall(parts, request);
+      parts.routed.manage(request, call);
       set.headers["x-request-id"] = call.requestId;
       return { call };
     })

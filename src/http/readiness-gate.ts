@@ -55,7 +55,7 @@ function refused(request: Request, random: Random, reason: string): Response {
   }
   const message = `This node cannot serve requests now (${reason}). Repeat it: nothing was done.`;
   const found = httpError({ code: "service_unavailable", message, retryAfterS: 1 });
-  return errorAt(path)(found, { "x-request-id": requestId });
+  return errorAt(path, request.headers)(found, { "x-request-id": requestId });
 }
 
 /** Returns the response to a probe, or null for another path. */

@@ -204,7 +204,10 @@ describe("the page may read", () => {
   test("503 of a node that has not started, whose preflights are answered as well", async () => {
     const clock = realClock();
     const front = createFront({
-      settings: { host: "127.0.0.1", port: 0, adminHost: "127.0.0.1", adminPort: null, corsOrigins: [PAGE] },
+      settings: {
+        ...{ host: "127.0.0.1", port: 0, adminHost: "127.0.0.1", adminPort: null, share: null },
+        corsOrigins: [PAGE],
+      },
       clock,
       random: realRandom(clock),
       log: silent,

@@ -9,6 +9,7 @@ import { errorHandler } from "../../src/http/error-handler.ts";
 import { createAdminIdempotency } from "../../src/http/idempotency.ts";
 import { rawAnswer } from "../../src/http/json-stream.ts";
 import { type ManagementParts, management } from "../../src/http/management.ts";
+import { RoutedRequests } from "../../src/http/routed-requests.ts";
 import { answerOf, optionalBody } from "../../src/http/schemas.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { type Account, type Bench, type Owner, startBench } from "../e2e/harness.ts";
@@ -145,6 +146,7 @@ describe("one endpoint", () => {
     const parts = {
       ...{ clock, random, maxBodyBytes: 1_000, trustProxy: [], listener: () => null },
       servesAdministration: true,
+      routed: new RoutedRequests(),
       log: (...line: unknown[]) => void log.push(line),
       limiter: { count: () => undefined },
       identify: async () => ({ account: 7, keyHash: "h" }),

@@ -46,6 +46,59 @@ test.each(CAUSES)("%s", async (_, status, code, ask) => {
   properError(await ask(), status, code);
 });
 
+describe("what providers offer and this service does not is 404, with words that say so", () => {
+  const upgrade = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  };
+  test.each([
+    ["GET", "/v1/realtime?model=gpt-realtime", "realtime sessions (WebSocket, WebRTC) are not offered"],
+    ["POST", "/v1/realtime/client_secrets", "realtime sessions (WebSocket, WebRTC) are not offered"],
+    ["POST", "/v1/batches", "batches are not offered, send each request by itself"],
+    ["GET", "/v1/batches/batch_1", "batches are not offered, send each request by itself"],
+    ["POST", "/v1/messages/batches", "batches are not offered, send each request by itself"],
+    ["POST", "/v1/files", "files are not kept, send the content in the request"],
+    ["GET", "/v1/files/file-1/content", "files are not kept, send the content in the request"],
+    ["POST", "/v1/uploads", "files are not kept, send the content in the request"],
+    ["POST", "/v1/vector_stores", "files are not kept, send the content in the request"],
+    ["POST", "/v1/conversations", "conversations are not created, send the turns in the request"],
+    ["POST", "/v1/responses/compact", "compaction is not offered"],
+    ["POST", "/v1/responses/input_tokens", "input tokens are not counted for responses"],
+  ] as const)("%s %s", async (method, address, omission) => {
+    const [path] = address.split("?");
+    const headers = path === "/v1/realtime" ? upgrade : {};
+    const answer = await bench.call(user.key, method, address, method === "POST" ? {} : undefined, {
+      headers,
+    });
+    expect([answer.status, answer.body.error.message]).toEqual([
+      404,
+      `There is nothing at ${path}: ${omission}.`,
+    ]);
+    if (!path!.startsWith("/v1/messages/")) properError(answer, 404, "not_found");
+  });
+
+  test("a path that only begins like one of them is unknown", async () => {
+    const answer = await bench.call(user.key, "POST", "/v1/filesystem", {});
+    expect(answer.body.error.message).toBe("There is nothing at /v1/filesystem.");
+  });
+
+  test.each([
+    [
+      "/v1/responses",
+      { input: "hi", tools: [{ type: "mcp", server_label: "a", server_url: "https://a.example" }] },
+    ],
+    [
+      "/v1/messages",
+      { ...asking("hi"), max_tokens: 5, mcp_servers: [{ type: "url", name: "a", url: "https://a.example" }] },
+    ],
+  ])("a server of tools that the provider would call, on %s, is 400", async (path, body) => {
+    const answer = await bench.call(user.key, "POST", path, { model: MODEL, ...body });
+    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining("(MCP)")]);
+  });
+});
+
 test("a refusal carries the client's x-request-id, on every family of endpoints", async () => {
   const headers = { "x-request-id": "mine-1" };
   for (const [key, method, path] of [

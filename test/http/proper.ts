@@ -48,6 +48,9 @@ const TYPES: Readonly<Record<number, string>> = {
   ...{ 502: "upstream_error" },
 };
 
+/** The path of a field. */
+const PARAM = /^[\w.[\]-]{1,200}$/;
+
 export interface Seen {
   readonly status: number;
   readonly headers: Headers;
@@ -69,8 +72,12 @@ export function properError(answer: Seen, status: number | readonly number[] = 4
     expect(answer.headers.get("request-id")).toBe(requestId);
     expect(answer.body).toEqual({ type: "error", error: answer.body.error, request_id: requestId });
   } else expect(Object.keys(answer.body)).toEqual(["error"]);
-  expect(Object.keys(answer.body.error).sort()).toEqual(["code", "message", "type"]);
-  const { message, type, code: found } = answer.body.error;
+  const { param, ...others } = answer.body.error;
+  expect(Object.keys(others).sort()).toEqual(["code", "message", "type"]);
+  const { message, type, code: found } = others;
+  // A provider's refusal of a field names it.
+  if (param !== undefined)
+    expect([found, param]).toEqual(["upstream_rejected", expect.stringMatching(PARAM)]);
   expect(type).toBe(TYPES[answer.status]!);
   expect(code === undefined ? CODES[answer.status]! : [code]).toContain(found);
   expect(message.length).toBeWithin(10, 1_000);

@@ -100,6 +100,11 @@ export const KEYS: Readonly<Record<ConfigurationKey, Setting>> = {
   LEVEL_MAPPER: mapOf("LEVEL_MAPPER", "levelMapper", readLevelMapper),
   SWITCH_OVER: mapOf("SWITCH_OVER", "switchOver", readSwitchOver),
   MODEL_FAILOVER: mapOf("MODEL_FAILOVER", "modelFailover", readModelFailover),
+  LEVEL_AFFINITY: setting(
+    "levelAffinity",
+    (value) => ({ change: { levelAffinity: value === "off" ? "off" : "on" } }),
+    asItIs,
+  ),
   RESOURCES: setting(
     "resources",
     (value) => ({ change: { resources: valued("RESOURCES", readResources(value)) } }),

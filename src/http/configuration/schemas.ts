@@ -1,6 +1,7 @@
 // Bodies, queries and answers of an Owner's configuration and of what is done to its whole tree.
 
 import { Type } from "@sinclair/typebox";
+import { LEVEL_AFFINITIES } from "../../../actors/owner/config.ts";
 import { GROUPS } from "../../../actors/pricing/price.ts";
 import { PriceSchema } from "../gateway/schemas.ts";
 import {
@@ -43,6 +44,14 @@ export const ConfigurationBodySchema = Type.Object(
     LEVEL_MAPPER: mapField,
     SWITCH_OVER: mapField,
     MODEL_FAILOVER: mapField,
+    LEVEL_AFFINITY: Type.Optional(
+      Type.Union(
+        [...LEVEL_AFFINITIES, ""].map((one) => Type.Literal(one)),
+        {
+          description: "must be on or off, or empty for on",
+        },
+      ),
+    ),
     RESOURCES: Type.Optional(textOrObject("must be paths below /v1/, separated by commas or spaces")),
     MODEL_LIMITS: Type.Optional(
       textOrObject("must be an object of limits by model, or the JSON text of one"),

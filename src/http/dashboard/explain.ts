@@ -11,8 +11,7 @@ import { isAddress } from "../../../actors/ip-allow-list.ts";
 import { type Nano, toUsd } from "../../../actors/money.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { FailedRequest, FailedRequestLog } from "../../gateway/answer/failed-request-log.ts";
-import type { DryRunParts } from "../../gateway/dry-run/dry-run.ts";
-import { explain, type KeyCandidate } from "../../gateway/dry-run/explain.ts";
+import { type ExplainingParts, explain, type KeyCandidate } from "../../gateway/dry-run/explain.ts";
 import { findEndpoint } from "../../gateway/endpoints.ts";
 import { type ChargedRequest, chargedRequest } from "../../report/charged-request.ts";
 import type { Store } from "../../store/store.ts";
@@ -20,7 +19,7 @@ import { wholeSecond } from "../etag.ts";
 import type { ExplainQuerySchema, ExplainSchema } from "./schemas.ts";
 
 /** What explanations need. */
-export interface ExplainParts extends DryRunParts {
+export interface ExplainParts extends ExplainingParts {
   readonly store: Store;
   readonly failedRequests: FailedRequestLog;
 }
@@ -75,14 +74,16 @@ async function ofModel(
   { keyHash, ip }: { readonly keyHash: string; readonly ip: string | null },
   model: string,
 ): Promise<Explanation> {
-  const who = { caller: { account: of.profile.id, keyHash }, ip: () => ip };
-  const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), who, model);
+  const caller = { account: of.profile.id, keyHash };
+  const asked = { caller, ip: () => ip, model, session: query.session ?? null };
+  const found = await explain(parts, findEndpoint(query.path ?? DEFAULT_PATH), asked);
   const { refusal, ...decision } = found.decision;
   return {
     object: "explain",
     model,
     steps: found.steps,
     limits: found.limits.map(limitShape),
+    affinity: found.affinity,
     candidates: showsKeys ? found.candidates.map(candidateShape) : counted(found.candidates),
     decision: {
       ...decision,
@@ -124,9 +125,10 @@ const candidateShape = ({ key, ...found }: KeyCandidate) => ({
   level: found.level,
   key_id: key,
   ...stateShape(found),
+  ...(found.affinity === null ? {} : { affinity: found.affinity }),
 });
 
-const stateShape = ({ state, reason, until }: Omit<KeyCandidate, "key">) => ({
+const stateShape = ({ state, reason, until }: Pick<KeyCandidate, "state" | "reason" | "until">) => ({
   state,
   ...(reason === null ? {} : { reason }),
   ...(until === null ? {} : { until: new Date(until).toISOString() }),

@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { SCOPES } from "../../../actors/api-key/api-key.ts";
+import { LEVEL_AFFINITIES, type LevelAffinity } from "../../../actors/owner/config.ts";
 import { PriceSchema, RefusalSchema } from "../gateway/schemas.ts";
 import {
   answerOf,
@@ -213,6 +214,13 @@ const Candidate = object({
   state: string,
   reason: maybe(string),
   until: maybe(time),
+  affinity: maybe(
+    Type.Unsafe<"first_choice" | "remembered">({
+      ...oneOf("first_choice", "remembered"),
+      description:
+        "with `session`, for the Owner: the key that this conversation meets first, or the one that this node remembers for it",
+    }),
+  ),
 });
 
 /** The answer of `GET /dashboard/explain`. */
@@ -232,6 +240,12 @@ export const ExplainSchema = answerOf(
           limit: Type.Number(),
           remaining: Type.Number(),
           resets_at: orNull(time),
+        }),
+      ),
+      affinity: maybe(
+        Type.Unsafe<LevelAffinity>({
+          ...oneOf(...LEVEL_AFFINITIES),
+          description: "of a model: whether the turns of a conversation go to the same key",
         }),
       ),
       candidates: Type.Array(Candidate),
@@ -327,6 +341,12 @@ const question = {
     parameter(
       Type.String({ pattern: "^[0-9]{1,15}$", description: "must be the number of an API key" }),
       "The API key that asks, by its id; the main key, 0, where absent.",
+    ),
+  ),
+  session: Type.Optional(
+    parameter(
+      textSchema(1_024, 1),
+      "The `prompt_cache_key` or `x-session-id` of a conversation, whose key is then marked.",
     ),
   ),
   ip: Type.Optional(

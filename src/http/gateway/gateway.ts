@@ -14,7 +14,7 @@ import type { Gateway } from "../../gateway/request.ts";
 import type { StoredResponse, StoredResponseRequest } from "../../gateway/stored-response.ts";
 import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "../errors.ts";
 import type { ListenerParts } from "../management.ts";
-import type { Metrics } from "../operations/health.ts";
+import type { Metrics } from "../operations/metrics.ts";
 import {
   apiKeyOf,
   clientIpOf,
@@ -28,7 +28,7 @@ import { type ModelsParts, models } from "./models.ts";
 import { type QuoteParts, quotes } from "./quote.ts";
 
 /** What requests that go to a provider need at the edge. */
-export interface ForwardingParts extends Pick<ListenerParts, "listener"> {
+export interface ForwardingParts extends Pick<ListenerParts, "listener" | "routed"> {
   readonly gateway: Gateway;
   readonly recall: StoredResponse;
   readonly metrics: Metrics;
@@ -58,7 +58,11 @@ function forwarding(parts: ForwardingParts): AnyElysia {
   for (const [path, forward] of forwardingHandlers(parts)) {
     const declaration = CONVERSATION_ENDPOINTS[path] ?? MEDIA_ENDPOINTS[path];
     assert(declaration !== undefined, `the endpoint ${path} is declared`);
-    app.route("POST", path, ({ request }) => forward(request, parts.listener()), { ...declaration });
+    const respond = ({ request }: { request: Request }) => {
+      parts.routed.forward(request);
+      return forward(request, parts.listener());
+    };
+    app.route("POST", path, respond, { ...declaration });
   }
   for (const { method, suffix, declaration } of STORED_RESPONSE_ENDPOINTS) {
     const respond = ({ request, params }: { request: Request; params: { id: string } }) =>
@@ -138,6 +142,7 @@ async function storedResponse(
   target: Pick<StoredResponseRequest, "method" | "behind" | "id">,
 ): Promise<Response> {
   const startedAt = performance.now();
+  parts.routed.forward(request);
   const stored: StoredResponseRequest = {
     ...target,
     query: new URL(request.url).search,

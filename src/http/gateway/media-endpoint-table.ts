@@ -59,7 +59,8 @@ export const MEDIA_ENDPOINTS: Readonly<Record<string, GatewayDeclaration>> = {
     operationId: "createResponse",
     summary: "Create a model response",
     description:
-      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account created in the last thirty days, at the provider key that created it; anything else is 400 `previous_response_not_found`. `background` is not offered.",
+      "A stream ends with exactly one of `response.completed`, `response.incomplete` and `response.failed`; one that was cut ends with an `error` event instead. `previous_response_id`, `conversation` and `item_reference` find what this account created in the last thirty days, at the provider key that created it; anything else is 400 `previous_response_not_found`. `background` is not offered. " +
+      "Where a provider does not have this path, the request is translated: the answer has `store` false, a cut stream ends with `response.failed`, and what needs a provider that keeps responses or runs tools itself is 400.",
     body: ResponsesRequestSchema,
     errors: ["previous_response_not_found"],
     requestExample: { model: "gpt-4o-mini", input: "Hi" },

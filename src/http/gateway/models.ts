@@ -28,7 +28,17 @@ const LISTED = {
 
 const ACCESS = { role: "any", scope: "invoke", audit: null } as const;
 
-const EXAMPLE = { id: "gpt-4o-mini", object: "model", created: 1_700_000_000, owned_by: "openai" };
+const EXAMPLE = {
+  id: "gpt-4o-mini",
+  object: "model",
+  created: 1_700_000_000,
+  owned_by: "openai",
+  context_window: 128_000,
+  context_length: 128_000,
+  max_model_len: 128_000,
+  max_output_tokens: 16_384,
+  max_completion_tokens: 16_384,
+};
 
 /** `/v1/models`. Source: contract section 2. */
 export const models = (parts: ModelsParts) =>
@@ -49,7 +59,8 @@ export const models = (parts: ModelsParts) =>
           ...LISTED,
           operationId: "listModels",
           summary: "List models",
-          description: "Those that this account can call now.",
+          description:
+            "Those that this account can call now, with their limits in tokens where they are known.",
           errors: ["path_not_allowed"],
           answerExample: { object: "list", data: [EXAMPLE] },
         }),
@@ -107,21 +118,47 @@ async function modelNamed(parts: ModelsParts, key: CallingKey, name: string): Pr
 /** The catalog has no dates of models. A fixed date keeps answers alike. */
 const CREATED_S = 1_700_000_000;
 
-const chatEntry = ({ id, entry }: CallableModel) => ({
-  id,
-  object: "model" as const,
-  created: CREATED_S,
-  owned_by: entry?.provider ?? "arborgate",
+/** The limits of a model in tokens; null where the catalog states none. */
+const limitsOf = (entry: CallableModel["entry"]) => ({
+  contextWindow: entry?.context_window || null,
+  outputMax: entry?.max_output_tokens || null,
 });
 
-const messagesEntry = ({ id, entry }: CallableModel) => ({
-  type: "model" as const,
-  id,
-  display_name: id,
-  created_at: new Date(CREATED_S * 1_000).toISOString(),
-  ...(entry === null || entry.context_window === 0 ? {} : { max_input_tokens: entry.context_window }),
-  ...(entry === null || entry.max_output_tokens === 0 ? {} : { max_tokens: entry.max_output_tokens }),
-});
+/**
+ * The maker's own list has no limits, so hosts of this style name them differently, and agents read the names of the hosts
+ * that they know. Each figure stands under all of them.
+ */
+function chatEntry({ id, entry }: CallableModel) {
+  const { contextWindow, outputMax } = limitsOf(entry);
+  return {
+    id,
+    object: "model" as const,
+    created: CREATED_S,
+    owned_by: entry?.provider ?? "arborgate",
+    ...(contextWindow === null
+      ? {}
+      : { context_window: contextWindow, context_length: contextWindow, max_model_len: contextWindow }),
+    ...(outputMax === null ? {} : { max_output_tokens: outputMax, max_completion_tokens: outputMax }),
+  };
+}
+
+/** What nothing here knows is null, as the SDK's type allows: no abilities are claimed, and none denied. */
+function messagesEntry({ id, entry }: CallableModel) {
+  const { contextWindow, outputMax } = limitsOf(entry);
+  return {
+    type: "model" as const,
+    id,
+    display_name: id,
+    created_at: new Date(CREATED_S * 1_000).toISOString(),
+    max_input_tokens: contextWindow,
+    max_tokens: outputMax,
+    capabilities: null,
+    line: null,
+    lifecycle: "active" as const,
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
 
 const chatList = (callable: readonly CallableModel[]) => ({
   object: "list" as const,

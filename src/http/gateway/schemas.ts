@@ -99,9 +99,21 @@ export const MessageSchema = namedSchema(
 
 export const TokenCountSchema = namedSchema("TokenCount", open({ input_tokens: int }));
 
+const sameAs = (field: string) => Type.Integer({ description: `the same as ${field}` });
+
 const ChatModelSchema = namedSchema(
   "ChatModel",
-  open({ id: string, object: Type.Literal("model"), created: int, owned_by: string }),
+  open({
+    id: string,
+    object: Type.Literal("model"),
+    created: int,
+    owned_by: string,
+    context_window: maybe(int),
+    context_length: maybe(sameAs("context_window")),
+    max_model_len: maybe(sameAs("context_window")),
+    max_output_tokens: maybe(int),
+    max_completion_tokens: maybe(sameAs("max_output_tokens")),
+  }),
 );
 const MessagesModelSchema = namedSchema(
   "MessagesModel",
@@ -110,8 +122,13 @@ const MessagesModelSchema = namedSchema(
     type: Type.Literal("model"),
     display_name: string,
     created_at: string,
-    max_input_tokens: maybe(int),
-    max_tokens: maybe(int),
+    max_input_tokens: orNull(int),
+    max_tokens: orNull(int),
+    capabilities: Type.Null(),
+    line: Type.Null(),
+    lifecycle: Type.Literal("active"),
+    deprecated_at: Type.Null(),
+    retires_at: Type.Null(),
   }),
 );
 

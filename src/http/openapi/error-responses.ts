@@ -71,7 +71,7 @@ function byStatus(
   const statuses = [...new Set([...own.keys(), ...(isForwarded ? PASSED_THROUGH : [])])].sort(
     (a, b) => a - b,
   );
-  const wrap = path.startsWith("/v1/messages") ? messagesShape : shape;
+  const wrap = wrapAt(path);
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
@@ -96,7 +96,7 @@ function responseOf(
       message: { type: "string", description: "What is wrong, and what to do" },
       type: isOpen ? { type: "string" } : { type: "string", enum: [...new Set(own.map(({ type }) => type))] },
       code: isOpen ? { type: "string", examples: codes } : { type: "string", enum: codes },
-      ...(codes.includes("previous_response_not_found") ? { param: PARAM } : {}),
+      ...(isOpen || codes.includes("previous_response_not_found") ? { param: PARAM } : {}),
       ...(isOpen ? { details: DETAILS } : {}),
     },
   });
@@ -109,7 +109,8 @@ function responseOf(
 
 const PARAM: Json = {
   type: "string",
-  description: "The parameter that names the missing object; with `previous_response_not_found`",
+  description:
+    "The parameter that the error is about: with `previous_response_not_found` the one that names the missing object, with `invalid_parameter` of a request that has to be translated the one that cannot be, with a provider's own error the one that it names",
 };
 
 const DETAILS: Json = {
@@ -129,6 +130,14 @@ const messagesShape = (error: Json): Json => ({
     request_id: { anyOf: [{ type: "string" }, { type: "null" }] },
   },
 });
+
+const shapeByHeader = (error: Json): Json => ({ anyOf: [shape(error), messagesShape(error)] });
+
+/** The lists of models answer in the style of the SDK that asks. */
+function wrapAt(path: string): (error: Json) => Json {
+  if (path.startsWith("/v1/messages")) return messagesShape;
+  return path.startsWith("/v1/models") ? shapeByHeader : shape;
+}
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: "Something in the request is wrong",

@@ -1,10 +1,8 @@
-// Readiness and metrics of a node, and the plain text in which machines read them. No account is involved.
+// Readiness of a node, and the plain text in which machines read it. No account is involved.
 
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { type Store, StoreLostError } from "../../store/store.ts";
-import { RequestMetrics } from "./request-metrics.ts";
 
 /** Returns a response of one line of text. */
 export const textResponse = (line: string, status = 200): Response =>
@@ -43,41 +41,5 @@ export function createReadiness(parts: {
       );
       return Promise.race([answered, late]);
     },
-  };
-}
-
-/** Counters and gauges of a node, as Prometheus reads them. */
-export interface Metrics {
-  /** Counts a gateway request that ended. `ms` is how long it took. */
-  request(labels: { path: string; status: number; stream: boolean }, ms: number): void;
-  text(): Promise<string>;
-  readonly contentType: string;
-}
-
-/** Creates the metrics. They carry no account, key or model name, so their number is bounded and they hold no secret. */
-export function createMetrics(system: ActorSystem<Protocol>): Metrics {
-  const ofProcess = new Registry();
-  collectDefaultMetrics({ register: ofProcess });
-  const requests = new RequestMetrics();
-  const ofRuntime = new Registry();
-  new Gauge({
-    name: "arborgate_runtime",
-    help: "Counters and gauges of the actor runtime",
-    labelNames: ["what"],
-    registers: [ofRuntime],
-    collect() {
-      const { counters, figures, ...gauges } = system.stats();
-      for (const [what, value] of Object.entries({ ...counters, ...figures, ...gauges })) {
-        if (typeof value === "number") this.set({ what }, value);
-      }
-    },
-  });
-  return {
-    request: ({ path, status, stream }, ms) => requests.add(path, status, stream, ms / 1000),
-    async text() {
-      const [process, runtime] = await Promise.all([ofProcess.metrics(), ofRuntime.metrics()]);
-      return `${process}\n${requests.text()}\n\n${runtime}`;
-    },
-    contentType: ofProcess.contentType,
   };
 }

@@ -10,7 +10,8 @@ import { clientIpOf } from "../request-head.ts";
 import { NoQuerySchema } from "../schemas.ts";
 import { type ClockParts, moveClock } from "./clock.ts";
 import { type ClusterEndpointParts, clusterOverview, OVERVIEW_MS } from "./cluster.ts";
-import { type Metrics, type Readiness, textResponse } from "./health.ts";
+import { type Readiness, textResponse } from "./health.ts";
+import type { Metrics } from "./metrics.ts";
 import { ClockMoveSchema, ClusterSchema, MovedClockSchema } from "./schemas.ts";
 
 /** What the endpoints of this family need. */

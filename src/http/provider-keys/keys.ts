@@ -151,7 +151,9 @@ const ADD = operation({
     "Models of a provider that is known are mapped to the key's Level by themselves; `LevelMapper` says which. `Config`: " +
     "`api_style` belongs to `provider_type` standard, `model_mapping` and `api_versions` to cloud_a; cloud_b needs a " +
     "project and a location in `base_url` or Provider, `client_email` and `private_key`. `allow_provider_objects` lets requests name containers, files, vector stores and MCP " +
-    "servers of the provider's account, which every account that reaches the key then shares.",
+    "servers of the provider's account, which every account that reaches the key then shares. `responses` states whether the " +
+    "provider has /v1/responses itself, where its host is not known; without it the provider's answer tells. Where it has none, " +
+    "requests are translated.",
   requestExample: { Level: 1, Provider: KEY.Provider, SecretKey: "sk-your-own-provider-key" },
   answerExample: { success: true, Action: "add", key: KEY, LevelMapper: { "gpt-*": 1 } },
   errors: PROVIDER_ERRORS,

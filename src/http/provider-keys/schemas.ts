@@ -44,6 +44,7 @@ const ApiStyle = Type.Union([Type.Literal("chat"), Type.Literal("messages")], {
   description: 'must be "chat" or "messages"',
 });
 const AllowProviderObjects = Type.Boolean({ description: "must be true or false" });
+const Responses = Type.Boolean({ description: "must be true or false" });
 const ModelMapping = Type.Record(Type.String(), textSchema(256, 1), {
   description: "must map names or patterns of models to names of deployments",
   // A name with a line break is no key of a record: without this its value would pass unseen.
@@ -87,6 +88,7 @@ export const NewProviderKeySchema = Type.Object(
           provider_type: Type.Optional(ProviderType),
           api_style: Type.Optional(ApiStyle),
           allow_provider_objects: Type.Optional(AllowProviderObjects),
+          responses: Type.Optional(Responses),
           model_mapping: Type.Optional(ModelMapping),
           api_versions: Type.Optional(ApiVersions),
           base_url: Type.Optional(BaseUrl),
@@ -126,6 +128,7 @@ export const KeyUpdateSchema = Type.Object(
           provider_type: orNone(ProviderType),
           api_style: orNone(ApiStyle),
           allow_provider_objects: orNone(AllowProviderObjects),
+          responses: orNone(Responses),
           model_mapping: orNone(ModelMapping),
           api_versions: orNone(ApiVersions),
           base_url: orNone(BaseUrl),

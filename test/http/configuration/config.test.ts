@@ -20,6 +20,7 @@ const DEFAULTS = {
   ...{
     MODEL_MAPPER: {},
     ...{ LEVEL_MAPPER: {}, SWITCH_OVER: {}, MODEL_FAILOVER: {}, RESOURCES: {}, MODEL_LIMITS: {} },
+    LEVEL_AFFINITY: "on",
   },
   ...{ PRICING: "", USER_MIN_BALANCE: 0, USER_API_BALANCE: 0, SERVICE_MAIL: "" },
   ...{ EMAIL_SMTP: "", EMAIL_PORT: "", EMAIL_AUTH: "", EMAIL_PASS: "", EMAIL_TLS: false },
@@ -37,6 +38,9 @@ describe("Owner configuration keys", () => {
       "/v1/models /v1/chat/*,/v1/messages",
       { "/v1/models": {}, "/v1/chat/*": {}, "/v1/messages": {} },
     ],
+    ["LEVEL_AFFINITY", "off", "off"],
+    ["LEVEL_AFFINITY", "on", "on"],
+    ["LEVEL_AFFINITY", "", "on"],
     ["MODEL_LIMITS", '{"a":{"rpm":1}}', { a: { rpm: 1 } }],
     ["MODEL_LIMITS", { a: { rpm: 1, tpd: 2 } }, { a: { rpm: 1, tpd: 2 } }],
     ["PRICING", '{"CallPricing":{"a":{"Call":1}}}', '{"CallPricing":{"a":{"Call":1}}}'],

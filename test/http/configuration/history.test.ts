@@ -12,7 +12,7 @@ let owner: Owner;
 const bench = useBench();
 beforeEach(async () => {
   // Version 1 is what the bench makes: prices, and every model on Level 1.
-  owner = await bench.owner();
+  owner = await bench.owner({ config: { LEVEL_AFFINITY: "on" } });
 });
 
 const put = async (body: object, key = owner.key): Promise<void> => {
@@ -86,6 +86,7 @@ describe("GET /x-config/history", () => {
     const given = {
       SWITCH_OVER: "1=2",
       MODEL_FAILOVER: "a=b|c",
+      LEVEL_AFFINITY: "off",
       RESOURCES: "/v1/*",
       MODEL_LIMITS: { a: { rpm: 1 } },
       ...{ SERVICE_MAIL: "gate@acme.example", EMAIL_SMTP: "smtp.acme.example", EMAIL_PORT: 587 },
@@ -136,7 +137,7 @@ describe("GET /x-config/history", () => {
   });
 
   test("is the caller's own, and an Owner's only", async () => {
-    const other = await bench.owner();
+    const other = await bench.owner({ config: { LEVEL_AFFINITY: "on" } });
     await put({ MODEL_MAPPER: "a=b" });
     expect(await history("", other.key)).toHaveLength(1);
     const user = await bench.subaccount(owner);

@@ -135,8 +135,11 @@ describe("an explanation of a model", () => {
     expect(translated.decision).toMatchObject({ admitted: true, refusal: null });
     const messagesOnly = await bench.owner({ style: "messages" });
     const found = await explained(messagesOnly.key, `model=bench-model&path=/v1/responses`);
-    expect(found.candidates[0]).toMatchObject({ state: "other_style" });
-    expect(found.decision).toMatchObject({ admitted: false, refusal: { code: "invalid_parameter" } });
+    expect(found.candidates[0]).toMatchObject({ state: "normal" });
+    expect(found.decision).toMatchObject({ admitted: true, refusal: null });
+    const untranslated = await explained(messagesOnly.key, `model=bench-model&path=/v1/embeddings`);
+    expect(untranslated.candidates[0]).toMatchObject({ state: "other_style" });
+    expect(untranslated.decision).toMatchObject({ admitted: false, refusal: { code: "invalid_parameter" } });
     expect(await refusedWith(user.key, `model=${MODEL}&path=/v1/nothing`)).toEqual([
       400,
       "invalid_parameter",

@@ -51,13 +51,13 @@ describe("the list", () => {
     const list = await listOf(user.key);
     expect(Object.keys(list)).toEqual(["object", "data"]);
     expect(list.object).toBe("list");
-    for (const one of list.data) {
-      expect(one).toEqual({
-        id: expect.any(String),
-        object: "model",
-        created: expect.any(Number),
-        owned_by: expect.any(String),
-      });
+    for (const { id, object, created, owned_by } of list.data) {
+      expect([typeof id, object, typeof created, typeof owned_by]).toEqual([
+        "string",
+        "model",
+        "number",
+        "string",
+      ]);
     }
     expect(idsOf(list)).toEqual(idsOf(list).toSorted());
     expect(list.data.find((one: Json) => one.id === "gpt-4o").owned_by).toBe("openai");
@@ -74,6 +74,41 @@ describe("the list", () => {
     }
     const { body } = await oneOf(user.key, "gpt-4o", VERSION);
     expect(body).toMatchObject({ max_input_tokens: 128_000, max_tokens: 16_384 });
+  });
+
+  test("has the limits of each model under all the names that agents read", async () => {
+    const entries: Json[] = (await listOf(user.key)).data;
+    for (const { id, ...one } of entries.filter(({ id }) => MODELS.has(id))) {
+      const { context_window: window, max_output_tokens: most } = MODELS.get(id)!;
+      const named = (names: readonly string[], value: number) =>
+        value === 0 ? {} : Object.fromEntries(names.map((name) => [name, value]));
+      const { object: _, created: _created, owned_by: _owner, ...limits } = one;
+      expect([id, limits]).toEqual([
+        id,
+        {
+          ...named(["context_window", "context_length", "max_model_len"], window),
+          ...named(["max_output_tokens", "max_completion_tokens"], most),
+        },
+      ]);
+    }
+  });
+
+  test("has every field of the messages SDK's type, and null for what is not known", async () => {
+    const UNKNOWN = { capabilities: null, line: null, deprecated_at: null, retires_at: null };
+    for (const [id, limits] of [
+      ["claude-haiku-4-5", { max_input_tokens: 200_000, max_tokens: 64_000 }],
+      [MODEL, { max_input_tokens: null, max_tokens: null }],
+    ] as const) {
+      expect((await oneOf(user.key, id, VERSION)).body).toEqual({
+        type: "model",
+        id,
+        display_name: id,
+        created_at: expect.any(String),
+        lifecycle: "active",
+        ...UNKNOWN,
+        ...limits,
+      });
+    }
   });
 
   test("may be asked with x-api-key, and not without a key", async () => {
@@ -153,6 +188,31 @@ describe("one model", () => {
   ])("%s is 404 model_not_found", async (id) => {
     expectError(await oneOf(user.key, id), 404, "model_not_found");
   });
+
+  test("that a mapper leads to another model has the limits of that one", async () => {
+    const owner = await bench.owner({ config: { MODEL_MAPPER: { "gpt-4o": "gpt-4" } } });
+    const { context_window, max_output_tokens } = (await oneOf(owner.key, "gpt-4o")).body;
+    expect([context_window, max_output_tokens]).toEqual([8_192, MODELS.get("gpt-4")!.max_output_tokens]);
+  });
+
+  test("that is not there is an error in the style of the SDK that asks", async () => {
+    const error = { type: "not_found_error", code: "model_not_found", message: expect.any(String) };
+    expect((await oneOf(user.key, "no/such")).body).toEqual({ error });
+    const asked = await oneOf(user.key, "no/such", VERSION);
+    expect(asked.status).toBe(404);
+    expect(asked.body).toEqual({ type: "error", error, request_id: expect.any(String) });
+  });
+
+  test.each(["/v1/models", `/v1/models/${MODEL}`, "/v1/models-x"])(
+    "%s without a key is 401 in the style of the SDK that asks",
+    async (path) => {
+      const ask = async (headers: object) =>
+        (await bench.call(null, "GET", path, undefined, { headers } as never)).body;
+      expect(Object.keys(await ask({}))).toEqual(["error"]);
+      const isList = !path.endsWith("-x");
+      expect(Object.keys(await ask(VERSION))).toEqual(isList ? ["type", "error", "request_id"] : ["error"]);
+    },
+  );
 });
 
 describe("the list is true", () => {
@@ -286,6 +346,7 @@ describe("the list is true", () => {
       listener: () => null,
       trustProxy: [],
       limiter: { count: () => undefined },
+      routed: { manage: () => undefined },
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
           asked.push([type, suspendedToo]);

@@ -64,6 +64,6 @@ describe("a hold that nobody renewed", () => {
     await bench.chat(user.key, "[[output=1]]");
     expect((await seen()).health.holds_expired).toBe(1);
     const { text } = await bench.call(bench.rootKey, "GET", "/metrics");
-    expect(text).toContain('arborgate_runtime{what="holdsExpired"} 1');
+    expect(text).toContain('arborgate_faults_total{kind="hold_expired"} 1\n');
   });
 });

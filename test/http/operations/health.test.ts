@@ -66,7 +66,7 @@ describe("metrics", () => {
     expect(await metrics()).toBe("invalid_api_key");
   });
 
-  test("count requests by path, status and kind, and name nobody", async () => {
+  test("count requests by path, status and kind, name the model, and nobody", async () => {
     const user = await bench.subaccount(owner);
     await bench.chat(user.key, "[[output=1]]");
     await bench.chat(user.key, "[[fault=500]]", { stream: true });
@@ -75,21 +75,18 @@ describe("metrics", () => {
       'arborgate_requests_total{path="/v1/chat/completions",status="200",stream="false"} 1',
     );
     expect(text).toMatch(/arborgate_requests_total\{path="\/v1\/chat\/completions",status="502"/);
-    for (const name of [user.name, owner.name, "bench-model"]) expect(text).not.toContain(name);
+    expect(text).toMatch(/arborgate_model_requests_total\{model="bench-model",level="1"\} 2/);
+    for (const name of [user.name, owner.name]) expect(text).not.toContain(name);
   });
 
   test("the counters that must be zero in health are zero", async () => {
     const { text } = await bench.call(TOKEN, "GET", "/metrics");
-    for (const what of [
-      "appendLost",
-      "appendUnknown",
-      "fenced",
-      "broken",
-      "shed",
-      "lateCharges",
-      "keysInFlight",
+    const kinds = ["append_lost", "append_unknown", "fenced", "broken", "hold_expired", "claim_swept"];
+    for (const series of [
+      ...kinds.map((kind) => `faults_total{kind="${kind}"}`),
+      ...["commands_shed_total", "late_charges_total", "upstream_requests", "shards_without_owner"],
     ]) {
-      expect(text).toContain(`arborgate_runtime{what="${what}"} 0`);
+      expect(text).toContain(`\narborgate_${series} 0\n`);
     }
   });
 });

@@ -62,6 +62,8 @@ describe("is taken and answered as it was given:", () => {
     ["api_style of a standard key", () => ({ provider_type: "standard", api_style: "messages" })],
     ["api_style without a type, which is standard", () => ({ api_style: "chat" })],
     ["cloud_a alone", () => A],
+    ["responses of a standard key", () => ({ responses: true })],
+    ["responses of a cloud_a key", () => ({ ...A, responses: false })],
     [
       "model_mapping with names, patterns and the default",
       () => mapping({ "gpt-4o": "my-4o", "gpt-4o*": "other 4o", "*": "rest" }),
@@ -95,6 +97,12 @@ describe("is refused where a field is not what it must be:", () => {
   test.each<[string, () => Json, string]>([
     ["provider_type", () => ({ provider_type: "cloud_c" }), "Config.provider_type"],
     ["api_style", () => ({ api_style: "telegraph" }), "Config.api_style"],
+    ["responses", () => ({ responses: "yes" }), "Config.responses"],
+    [
+      "responses of a cloud_b key, whose provider has none",
+      () => ({ ...B, responses: true }),
+      "Config.responses",
+    ],
     ["model_mapping as a text", () => ({ ...A, model_mapping: "gpt-4o=mine" }), "Config.model_mapping"],
     ["model_mapping as a list", () => ({ ...A, model_mapping: ["mine"] }), "Config.model_mapping"],
     ["a deployment that is no text", () => mapping({ "gpt-4o": 1 }), "model_mapping"],

@@ -1,8 +1,10 @@
-// Requests are counted as prom-client counts them, to the byte of what it writes.
+// Responses are counted as prom-client counts them, to the byte of what it writes.
 
 import { expect, test } from "bun:test";
 import { Counter, Histogram, Registry } from "prom-client";
-import { RequestMetrics } from "../../../src/http/operations/request-metrics.ts";
+import { familyText } from "../../../src/http/operations/exposition.ts";
+import { METRICS } from "../../../src/http/operations/metric-table.ts";
+import { ResponseCounts } from "../../../src/http/operations/response-counts.ts";
 
 const ASKED: readonly (readonly [path: string, status: number, stream: boolean, seconds: number])[] = [
   ["/v1/chat/completions", 200, false, 0.0123],
@@ -19,22 +21,26 @@ test.each([0, 1, ASKED.length])("after %d requests", async (length) => {
   const registers = [new Registry()];
   const requests = new Counter({
     name: "arborgate_requests_total",
-    help: "Gateway requests by path, status and kind",
+    help: METRICS.arborgate_requests_total.help,
     labelNames: ["path", "status", "stream"],
     registers,
   });
   const duration = new Histogram({
     name: "arborgate_request_seconds",
-    help: "Time of gateway requests",
+    help: METRICS.arborgate_request_seconds.help,
     labelNames: ["path", "stream"],
-    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300],
+    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 600],
     registers,
   });
-  const metrics = new RequestMetrics();
+  const counts = new ResponseCounts();
   for (const [path, status, stream, seconds] of ASKED.slice(0, length)) {
     requests.inc({ path, status: String(status), stream: String(stream) });
     duration.observe({ path, stream: String(stream) }, seconds);
-    metrics.add(path, status, stream, seconds);
+    counts.add(path, status, stream, seconds);
   }
-  expect(`${metrics.text()}\n`).toBe(await registers[0]!.metrics());
+  const families = [
+    familyText("arborgate_requests_total", METRICS.arborgate_requests_total, counts.counts()),
+    familyText("arborgate_request_seconds", METRICS.arborgate_request_seconds, counts.durations()),
+  ];
+  expect(`${families.join("\n\n")}\n`).toBe(await registers[0]!.metrics());
 });
