@@ -1,4 +1,4 @@
-// Closes what tests of several files shared, after all of them. Loaded before all tests (bunfig.toml), so that its hook comes
+// Closes what tests of several files shared, after them. Loaded before all tests (bunfig.toml), so that its hook comes
 // after them all.
 
 import { afterAll } from "bun:test";

@@ -1,5 +1,5 @@
-// What the tests of several files share in one process: it is made when the first of them asks for it, and closed after the last.
-// close-shared.ts does so after all tests. Knows no test runner, so that programs share the same parts.
+// What the tests of several files share in one process: it is made when one of them asks for it, and closed after them.
+// close-shared.ts does so: after all tests, or after each file where files run in several processes. Knows no test runner, so that programs share the same parts.
 
 type Close = () => Promise<void>;
 
@@ -12,8 +12,12 @@ export function shared<T>(make: () => Promise<T>, close: (value: T) => Promise<v
     if (value !== null) return value;
     const made = make();
     value = made;
-    // A value that could not be made has nothing to be closed, and whoever asked has its error.
-    closers.push(() => made.then(close, () => {}));
+    closers.push(() => {
+      // The next file gets a new one: a runner of several processes closes after each file.
+      value = null;
+      // A value that could not be made has nothing to be closed, and whoever asked has its error.
+      return made.then(close, () => {});
+    });
     return made;
   };
 }

@@ -56,9 +56,15 @@ export async function checkWhole(upstream: Pick<Upstream, "address">, whole: Who
   }
   const to = { provider, config, path: "/v1/chat/completions", model: "model", stream: false };
   const address = upstream.address(to);
+  const responses = config.responses === true ? upstream.address({ ...to, path: "/v1/responses" }) : null;
   if (typeof address === "string") {
     const field = config.base_url === undefined ? "Provider" : "Config.base_url";
     refuse(`"${field}": ${address.replace(/^Provider /, "")}.`);
+  }
+  if (typeof responses === "string") {
+    refuse(
+      `"Config.responses": ${responses.replace(/^Provider /, "a provider ")}, so that it cannot be true.`,
+    );
   }
 }
 

@@ -13,6 +13,8 @@ export const ADVICE: Readonly<Record<FailureKind, string>> = {
     "The provider knows the key but refuses it: check its permissions, its region, and from which addresses it may be used.",
   model_unavailable:
     "The provider has no such model for this key: check the model's name, and of a cloud_a key Config.model_mapping.",
+  path_missing: "The provider does not have the path: check that Provider is the address of its API.",
+  foreign_reasoning: "The provider took the key and refused what it cannot decrypt: test with another model.",
   quota_gone: "The account behind the key has no credit or quota left: top it up at the provider.",
   rate_limited: "The provider takes the key, but limits it at the moment: test again later.",
   too_big_for_tpm:

@@ -10,21 +10,25 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** What this service knows of its own addresses. */
+export interface OwnAddresses {
+  readonly listeners: readonly ListenAddress[];
+  readonly publicUrls: readonly string[];
+  /** Reads the interfaces of this machine; by default `os.networkInterfaces`. May throw. */
+  readonly interfaces?: typeof networkInterfaces;
+}
+
 /**
  * Whether a URL leads to this service. `addresses` are those that its host resolves to, or the host itself
  * when it could not be resolved.
  */
-export function pointsAtSelf(
-  url: URL,
-  addresses: readonly string[],
-  own: { readonly listeners: readonly ListenAddress[]; readonly publicUrls: readonly string[] },
-): boolean {
+export function pointsAtSelf(url: URL, addresses: readonly string[], own: OwnAddresses): boolean {
   const port = portOf(url);
   const isPublic = own.publicUrls
     .map((text) => new URL(text))
     .some((one) => bare(one.hostname) === bare(url.hostname) && portOf(one) === port);
   if (isPublic) return true;
-  const local = localAddresses();
+  const local = localAddresses(own.interfaces ?? networkInterfaces);
   return own.listeners.some(
     (listener) =>
       listener.port === port &&
@@ -51,8 +55,15 @@ const isLoopback = (address: string): boolean =>
 
 const portOf = (url: URL): number => Number(url.port) || (url.protocol === "https:" ? 443 : 80);
 
-/** Every address of this machine's interfaces. */
-function localAddresses(): Set<string> {
-  const found = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
-  return new Set(found.map(({ address }) => bare(address)));
+/**
+ * Every address of this machine's interfaces. A sandbox that forbids netlink sockets makes the reading fail: then none is
+ * known, and what remains are the hosts of the listeners, and loopback.
+ */
+function localAddresses(interfaces: typeof networkInterfaces): ReadonlySet<string> {
+  try {
+    const found = Object.values(interfaces()).flatMap((one) => one ?? []);
+    return new Set(found.map(({ address }) => bare(address)));
+  } catch {
+    return new Set();
+  }
 }

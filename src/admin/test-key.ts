@@ -11,7 +11,8 @@ import { Cancellation } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ConfigCache } from "../gateway/account/config-cache.ts";
-import { attempt, encodeFor, SECRETS_UNREADABLE } from "../gateway/attempt/attempt.ts";
+import { attempt, SECRETS_UNREADABLE } from "../gateway/attempt/attempt.ts";
+import { encodeFor } from "../gateway/attempt/encode-request.ts";
 import { apiStylesOf } from "../gateway/codec/key-formats.ts";
 import { sampleRequest } from "../gateway/dry-run/dry-run.ts";
 import { findEndpoint, type GatewayEndpoint } from "../gateway/endpoints.ts";
@@ -110,7 +111,16 @@ async function tested(
   const sinceMs = clock.mono();
   const result = await attempt(parts, {
     attempted: { owner, key: levelKeyOf(key), view: NO_VIEW, model, startedAt: clock.wall() },
-    ...{ exchange, answers: endpoint.answers, request, requestId, fingerprint: "", abort, reporter: null },
+    ...{
+      exchange,
+      answers: endpoint.answers,
+      request,
+      requestId,
+      fingerprint: "",
+      abort,
+      reporter: null,
+      trace: null,
+    },
   }).finally(stopTimer);
   const latencyMs = Math.round(clock.mono() - sinceMs);
   const { status } = result;

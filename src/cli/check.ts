@@ -14,6 +14,7 @@ import { openStore } from "../store/open.ts";
 import { databaseFacts } from "../store/sqlite/backup.ts";
 import { databasePath, MEMORY } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { assertCanShare } from "../supervisor/port-share.ts";
 import { orRefuse } from "./user-error.ts";
 
 /** Milliseconds to wait for MongoDB; short, because a person waits. */
@@ -24,12 +25,14 @@ const PATIENCE_MS = 5_000;
  * that cannot work.
  */
 export async function checkSetup(settings: Settings): Promise<void> {
-  const { storeUrl, natsUrl } = settings;
+  const { storeUrl, natsUrl, processes } = settings;
+  assertCanShare(settings, process.platform);
   console.log("settings  valid");
   const store = await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)));
   console.log(`store     ${store.line}`);
   console.log(`secrets   ${secrets(settings)}`);
   console.log(`cluster   ${natsUrl === null ? alone(storeUrl) : await orRefuse(() => nats(natsUrl))}`);
+  if (processes > 1) console.log(`processes ${processes} share the ports, each a node of the cluster`);
   if (store.isCurrent) for (const line of await orRefuse(() => names(storeUrl))) console.log(line);
 }
 

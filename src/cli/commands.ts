@@ -21,11 +21,12 @@ export const commands: readonly CliCommand[] = [
     summary: "run the service (the default)",
     about: async () =>
       "Serves until SIGTERM or SIGINT, then finishes what is under way. A second signal ends it at once.\n" +
+      "With PROCESSES it starts so many of itself, each with --process and a node of the cluster, and restarts what ends.\n" +
       "With NATS_URL and a STORE_URL of mongodb:// it is a node of a cluster. What it needs at its start (MongoDB, NATS, its\n" +
       "place among the nodes) it waits for, a minute each; exit code 2 and one line when that is over.",
     async run(settings, args) {
-      takeOptions("serve", args);
-      await (await import("./serve.ts")).serve(settings());
+      const share = takeOptions("serve", args, { values: ["process"] }).values.process ?? null;
+      await (await import("./serve-processes.ts")).serveProcesses(settings(), share);
     },
   },
   {
@@ -50,6 +51,19 @@ export const commands: readonly CliCommand[] = [
     async run(settings, args) {
       takeOptions("check", args);
       await (await import("./check.ts")).checkSetup(settings());
+    },
+  },
+  {
+    name: "health",
+    usage: "health [--ready]",
+    summary: "say whether the service of this machine answers",
+    about: async () =>
+      "Asks /healthz at HOST and PORT for up to three seconds, and prints the answer. Exit code 1: it is not 200, or none came.\n" +
+      "--ready asks /readyz: whether the node should get requests. For supervisors of containers: what is not ready waits for\n" +
+      "something, such as its database, and starting it again does not help it.",
+    async run(settings, args) {
+      const { flags } = takeOptions("health", args, { flags: ["ready"] });
+      await (await import("./health.ts")).health(settings(), flags.has("ready"));
     },
   },
   {

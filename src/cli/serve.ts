@@ -1,5 +1,6 @@
 // `serve`: runs the service until SIGTERM or SIGINT, then drains it; a start that still waits for something
-// is cancelled. A second signal ends the process at once.
+// is cancelled. A second signal ends the process at once, unless it is one of several on the same ports: its parent
+// decides that, since signals to a group of processes reach each of them beside those that the parent sends.
 
 import type { Log } from "../base/log.ts";
 import { createLog } from "../node/logging.ts";
@@ -7,6 +8,7 @@ import { type Service, startService } from "../node/service.ts";
 import { StartCancelledError } from "../node/startup-retry.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { Serving } from "../supervisor/supervise.ts";
 import { consoleUpdate } from "./console-build.ts";
 
 /** Starts the service, prints its addresses, and installs the signal handlers that end the process. */
@@ -16,13 +18,18 @@ export async function serve(settings: Settings): Promise<void> {
   const consoleSource = consoleUpdate(log);
   let service: Service | null = null;
   const stop = async (signal: string) => {
-    if (start.signal.aborted) process.exit(1);
+    if (start.signal.aborted) {
+      if (settings.share === null) process.exit(1);
+      return;
+    }
     log("info", "stopping", { signal });
     start.abort();
     if (service !== null) await end(service, log);
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
+  // The parent is gone, however it ended: a process without it would keep its successor from the ports.
+  if (settings.share !== null) process.on("disconnect", () => void stop("disconnect"));
 
   try {
     service = await startService(settings, log, start.signal, consoleSource);
@@ -31,9 +38,16 @@ export async function serve(settings: Settings): Promise<void> {
     throw error;
   }
   if (start.signal.aborted) await end(service, log);
-  // Not before, since it would take time from the start.
-  consoleSource.start();
-  for (const line of startupLines(settings, service)) console.log(line);
+  // Not before, since it would take time from the start; of several processes one does it for all.
+  if ((settings.share?.process ?? 1) === 1) consoleSource.start();
+  if (settings.share === null) for (const line of startupLines(settings, service)) console.log(line);
+  else tellParent(settings, service);
+}
+
+function tellParent(settings: Settings, service: Service): void {
+  const shown = rootKeyLine(settings, service);
+  if (shown !== null) console.log(shown);
+  process.send?.({ url: service.url, adminUrl: service.adminUrl } satisfies Serving);
 }
 
 async function end(service: Service, log: Log): Promise<never> {
@@ -48,12 +62,20 @@ async function end(service: Service, log: Log): Promise<never> {
   process.exit(0);
 }
 
-function startupLines({ storeUrl, natsUrl, rootKey }: Settings, service: Service): string[] {
+function startupLines(settings: Settings, service: Service): string[] {
+  const { storeUrl, natsUrl } = settings;
   const lines = [`arborgate serves on ${service.url}`];
   if (service.adminUrl !== service.url) lines.push(`administration on ${service.adminUrl}`);
   if (natsUrl !== null) lines.push(`node ${service.name} of the cluster on ${shownAddress(natsUrl)}`);
   lines.push(`console at ${service.adminUrl}/console`, `data in ${shownAddress(storeUrl)}`);
-  if (service.rootKey === null) return lines;
-  const shown = `Root's API key, shown only now: ${service.rootKey}`;
-  return [...lines, rootKey === null ? shown : "Root's API key is ROOT_KEY."];
+  const shown = rootKeyLine(settings, service);
+  return shown === null ? lines : [...lines, shown];
+}
+
+/** The line that shows Root's key at the very first start; null at later ones. */
+function rootKeyLine({ rootKey }: Settings, service: Service): string | null {
+  if (service.rootKey === null) return null;
+  return rootKey === null
+    ? `Root's API key, shown only now: ${service.rootKey}`
+    : "Root's API key is ROOT_KEY.";
 }

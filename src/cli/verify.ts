@@ -16,20 +16,16 @@ import { orRefuse } from "./user-error.ts";
 export async function verifyStore(settings: Settings): Promise<void> {
   const audit = await orRefuse(() => openAudit(settings.storeUrl));
   const began = performance.now();
-  try {
-    const verified = await verify(audit, process.stderr.isTTY ? bar() : quiet());
-    const ms = performance.now() - began;
-    await keep(settings, lastVerifyOf(verified, realClock().wall(), ms));
-    const seconds = ms / 1000;
-    for (const { rule, where, what } of verified.findings) console.log(`${rule}: ${where}: ${what}`);
-    console.log(summary(verified, seconds));
-    if (verified.findingCount > 0) process.exitCode = 1;
-  } finally {
-    await audit.close();
-  }
+  // It is closed before the result is kept: on a copy, which has no write-ahead log, a reader keeps the writer out.
+  const verified = await verify(audit, process.stderr.isTTY ? bar() : quiet()).finally(() => audit.close());
+  const ms = performance.now() - began;
+  await keep(settings, lastVerifyOf(verified, realClock().wall(), ms));
+  for (const { rule, where, what } of verified.findings) console.log(`${rule}: ${where}: ${what}`);
+  console.log(summary(verified, ms / 1000));
+  if (verified.findingCount > 0) process.exitCode = 1;
 }
 
-/** Keeps the result where `GET /x-cluster` finds it. A store that cannot be written to, such as a copy, does without. */
+/** Keeps the result where `GET /x-cluster` finds it. A store that cannot be written to does without. */
 async function keep({ storeUrl }: Settings, result: LastVerify): Promise<void> {
   try {
     await putRegistryRow(storeUrl, LAST_VERIFY, JSON.stringify(result));

@@ -12,12 +12,15 @@ import type { Refusal } from "../base/errors.ts";
 import { MISSING_KEY, wrongKey } from "../gateway/account/identify.ts";
 import { createGateway } from "../gateway/request.ts";
 import { createStoredResponse } from "../gateway/stored-response.ts";
+import type { AccessLog } from "../gateway/traffic/access-line.ts";
+import type { GatewayCounts } from "../gateway/traffic/gateway-counts.ts";
 import type { AppParts } from "../http/app.ts";
 import { createAuditLog } from "../http/audit-log.ts";
 import { callLimiter } from "../http/call-limiter.ts";
 import { INTERNAL, refusalOf } from "../http/errors.ts";
 import { createAdminIdempotency } from "../http/idempotency.ts";
-import { createMetrics, createReadiness } from "../http/operations/health.ts";
+import { createReadiness } from "../http/operations/health.ts";
+import { createMetrics } from "../http/operations/metrics.ts";
 import { apiKeyOf } from "../http/request-head.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { createTestMails } from "../mail/test-mail.ts";
@@ -40,6 +43,9 @@ export interface ApplicationParts extends Core {
   readonly localReason: () => string | null;
   readonly money: MoneyReport;
   readonly consoleFiles: AppParts["consoleFiles"];
+  readonly counts: GatewayCounts;
+  /** Null unless ACCESS_LOG is set. */
+  readonly accessLog: AccessLog | null;
 }
 
 /** Milliseconds that one address of a mail server may take for a test mail. */
@@ -47,15 +53,18 @@ const TEST_MAIL_MS = 15_000;
 
 /** Builds the parts that `createApp` needs. */
 export function applicationParts(given: ApplicationParts): AppParts {
-  const { settings, system, store, clock, random, log, placement, localReason } = given;
+  const { settings, system, store, clock, random, log, placement, localReason, accessLog } = given;
   const { parts: gateway, guard, vault } = given.gateway;
-  const { identify, configs, upstream, failedRequests, storedObjects, largeBodies, requestHistory } = gateway;
+  const { identify, configs, chooser, upstream, failedRequests, storedObjects } = gateway;
+  const { largeBodies, requestHistory } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
+  const readiness = createReadiness({ system, store, localReason });
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
     ...{
       configs,
+      chooser,
       failedRequests,
       requestHistory,
       largeBodies,
@@ -70,8 +79,13 @@ export function applicationParts(given: ApplicationParts): AppParts {
       seal: vault.seal,
       movableClock: given.movableClock,
     },
-    metrics: createMetrics(system),
-    readiness: createReadiness({ system, store, localReason }),
+    accessLog,
+    readiness,
+    metrics: createMetrics({
+      ...{ system, placement, readiness, clock },
+      counts: given.counts,
+      accessLinesDropped: () => accessLog?.dropped() ?? 0,
+    }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
     auditLog: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },

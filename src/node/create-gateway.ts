@@ -19,7 +19,11 @@ import { createTokenWorkerPool } from "../gateway/metering/token-worker-pool.ts"
 import type { GatewayParts } from "../gateway/request.ts";
 import type { RecentRequests } from "../gateway/request-history/recent-requests.ts";
 import { createRequestHistory } from "../gateway/request-history/request-history.ts";
+import type { RequestTracer } from "../gateway/request-trace.ts";
 import { createStoredObjectIndex } from "../gateway/stored-objects/object-index.ts";
+import { type AccessLog, accessLineOf } from "../gateway/traffic/access-line.ts";
+import type { GatewayCounts } from "../gateway/traffic/gateway-counts.ts";
+import type { RequestObserver } from "../gateway/traffic/request-observer.ts";
 import { errorOf, httpError, INTERNAL, refusalOf } from "../http/errors.ts";
 import { LAG_MS_MAX } from "../http/operations/health.ts";
 import type { ActorSystem } from "../runtime/system.ts";
@@ -31,6 +35,8 @@ import { createSecretVault, type SecretVault } from "../upstream/secret-vault.ts
 import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
 import { createUpstreams } from "../upstream/upstream-by-type.ts";
+import { takeLeftSpools } from "./left-spools.ts";
+import { CHARGE_MS } from "./stop-times.ts";
 
 /** What all parts above the actors are made of. */
 export interface Core {
@@ -47,6 +53,11 @@ export interface Core {
 /** What the gateway is made of besides: the list that the observer of the actor system fills. */
 export interface GatewayCore extends Core {
   readonly recentRequests: RecentRequests;
+  readonly counts: GatewayCounts;
+  /** Null unless ACCESS_LOG is set. */
+  readonly accessLog: AccessLog | null;
+  /** Begins traces of requests; null where they are not traced. */
+  readonly tracer: RequestTracer | null;
 }
 
 /** The gateway's parts, and how to end them. */
@@ -61,12 +72,10 @@ export interface NodeGateway {
   finish(): Promise<void>;
 }
 
-/** Milliseconds that aborted requests get to be charged. */
-const ENDING_MS = 5_000;
-
-/** Builds the gateway. Reads the charge spool and sends what an earlier process of this node left there. */
+/** Builds the gateway, once the ports and the name are this node's. Reads the charge spool and sends what an earlier process of this node left there. */
 export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway> {
   const { settings, system, store, clock, random, log } = core;
+  const { counts } = core;
   const configs = createConfigCache({ system, clock });
   const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
   const vault = createSecretVault(core.secretsKey, settings.secretsKeyOld);
@@ -80,8 +89,9 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
     log,
     chargeWaitMs,
   });
+  takeLeftCharges(settings, log);
   await settlement.replay();
-  const chooser = createKeyChooser();
+  const chooser = createKeyChooser(clock);
   const keyActivity = new KeyActivityCounter();
   const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
   const requestHistory = createRequestHistory({ system, clock, log, recent: core.recentRequests });
@@ -90,6 +100,8 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
     parts: {
       ...{ system, configs, settlement, counter, largeBodies, clock, random, log, vault, chooser },
       requestHistory,
+      observer: observerOf(core),
+      tracer: core.tracer,
       identify: createIdentify({ store, clock }),
       levelReporter: createLevelReporter({
         system,
@@ -97,6 +109,7 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
         log,
         chooser,
         activity: keyActivity,
+        attempts: counts.attempts,
         level: (owner, level) => configs.level(owner, level),
         keyFailures,
       }),
@@ -111,12 +124,33 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
     },
     async finish() {
       // An aborted request is charged for what its client got, which must be counted first.
-      await atMost(clock, ENDING_MS, settlement.idle());
+      await atMost(clock, CHARGE_MS, settlement.idle());
       counter.stop();
       largeBodies.stop();
       transport.close();
       settlement.flushNow();
-      await atMost(clock, ENDING_MS, settlement.idle());
+      await atMost(clock, CHARGE_MS, settlement.idle());
+    },
+  };
+}
+
+/**
+ * Takes the charges of processes that are no longer started. Not before the ports and the name are this node's, so that a mistaken
+ * start beside a service that runs leaves that service's spools alone.
+ */
+function takeLeftCharges({ share, spoolDir, processes }: Settings, log: Log): void {
+  if (share !== null && share.process !== 1) return;
+  const charges = takeLeftSpools(spoolDir, processes);
+  if (charges > 0) log("info", "left_spools_taken", { charges });
+}
+
+/** Returns what counts the ends of requests, and logs them if ACCESS_LOG is set. */
+function observerOf({ counts: { requests }, accessLog }: GatewayCore): RequestObserver {
+  if (accessLog === null) return requests;
+  return {
+    ended(context, endedMs) {
+      requests.ended(context, endedMs);
+      accessLog.write(accessLineOf(context, endedMs));
     },
   };
 }

@@ -9,12 +9,14 @@ const NAMES = [
   "claimsSwept",
   /** Current values. */
   "lateChargesWaiting",
+  "holdsOpen",
   "keysInFlight",
   /** Totals since the start: requests that the lists of last requests do not show. */
   "requestReportsSkipped",
   "requestReportsLost",
   "watermarkAgeMs",
   "tableVersion",
+  "clockSkewMs",
 ] as const;
 
 type Name = (typeof NAMES)[number];

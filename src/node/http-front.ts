@@ -18,11 +18,17 @@ export interface Applications {
 /** The front of a node through its life: listen, open, leave, close. */
 export interface Front {
   addresses(): readonly Address[];
-  /** Starts to listen unless it does already. Throws BadSetting when the address is in use. */
+  /**
+   * Starts to listen, unless it does already, where no other process does: the others must not lose requests to one that is
+   * not ready. Throws BadSetting when the address is in use.
+   */
   listen(): void;
   /** Sets what the start waits for, which not-ready answers name; null means nothing in particular. */
   waits(reason: string | null): void;
-  /** Starts to serve with these applications, except while `isCutOff` returns true. */
+  /**
+   * Starts to serve with these applications, except while `isCutOff` returns true, at the addresses that processes share too.
+   * Throws BadSetting when one of them is in use.
+   */
   open(apps: Applications, isCutOff: () => boolean): void;
   /** From now on every response closes its connection. */
   leave(): void;
@@ -39,7 +45,7 @@ const CUT_OFF = "neither its store nor another node can be reached";
 
 /** Creates the front of a node, which does not listen yet. */
 export function createFront(parts: {
-  readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "corsOrigins">;
+  readonly settings: Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "share" | "corsOrigins">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -65,12 +71,17 @@ export function createFront(parts: {
     administration: doorTo("administration"),
   });
 
+  const listens = () => {
+    const at = listeners.addresses().map(urlOf);
+    if (at.length > 0) log("info", "listens", { at });
+  };
+
   return {
     addresses: listeners.addresses,
     listen() {
       if (listeners.addresses().length > 0) return;
       listeners.open();
-      log("info", "listens", { at: listeners.addresses().map(urlOf) });
+      listens();
     },
     waits(reason) {
       const answer = reason === null ? STARTING : `${STARTING}: ${reason}`;
@@ -79,6 +90,9 @@ export function createFront(parts: {
     open(given, isCutOff) {
       apps = given;
       closed = () => (isCutOff() ? CUT_OFF : null);
+      if (settings.share === null) return;
+      listeners.openShared();
+      listens();
     },
     leave() {
       leaving = true;

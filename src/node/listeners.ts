@@ -15,10 +15,18 @@ export interface Address {
 
 /** The listeners of a node. */
 export interface Listeners {
-  /** The addresses listened at; administration's own address comes last. Empty before `open`. */
+  /** The addresses listened at; the service's comes first, administration's last. Empty before `open`. */
   addresses(): readonly Address[];
-  /** Starts to listen; a second call does nothing. Throws BadSetting when an address is in use. */
+  /**
+   * Starts to listen at addresses that are this process's alone; a second call does nothing. Throws BadSetting when an address
+   * is in use.
+   */
   open(): void;
+  /**
+   * Starts to listen at addresses that it shares with other processes, where the kernel hands it a part of the connections: it
+   * must serve by then. Throws BadSetting when an address is in use.
+   */
+  openShared(): void;
   /**
    * Accepts no further connections, and resolves when every request is answered; after `ms` the remaining
    * ones are aborted.
@@ -26,7 +34,16 @@ export interface Listeners {
   close(ms: number): Promise<void>;
 }
 
-type Listening = Pick<Settings, "host" | "port" | "adminHost" | "adminPort">;
+type Listening = Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "share">;
+
+/** An address to listen at, and the server there once there is one. */
+interface Listener extends Address {
+  readonly fetch: Fetch;
+  /** The settings that make it, for the operator. */
+  readonly names: string;
+  readonly isShared: boolean;
+  server: Bun.Server<undefined> | null;
+}
 
 /** Creates the listeners, which do not listen yet. */
 export function createListeners(parts: {
@@ -38,15 +55,15 @@ export function createListeners(parts: {
   readonly service: Fetch;
   readonly administration: Fetch;
 }): Listeners {
-  const { settings, clock, random, log } = parts;
-  const servers: Bun.Server<undefined>[] = [];
+  const { clock, random, log } = parts;
+  const listeners = listenersOf(parts);
+  const opened = () => listeners.flatMap(({ server }) => (server === null ? [] : [server]));
 
-  function serve(fetch: Fetch, hostname: string, port: number, names: string): void {
-    const open = () =>
+  function open(listener: Listener): void {
+    const { host: hostname, port, fetch, names, isShared: reusePort } = listener;
+    const start = () =>
       Bun.serve({
-        hostname,
-        port,
-        fetch,
+        ...{ hostname, port, fetch, reusePort },
         idleTimeout: 0,
         // Bodies are bounded where they are read, with the service's own error; Bun's bound would answer a
         // bare 413.
@@ -60,7 +77,7 @@ export function createListeners(parts: {
         },
       });
     try {
-      servers.push(open());
+      listener.server ??= start();
     } catch (error) {
       if (!(error instanceof Error && "code" in error)) throw error;
       throw new BadSetting(`${names}: nothing can listen at ${hostname}:${port} (${error.code})`);
@@ -68,18 +85,32 @@ export function createListeners(parts: {
   }
 
   return {
-    addresses: () => servers.map(({ hostname, port }) => ({ host: hostname!, port: port! })),
-    open() {
-      if (servers.length > 0) return;
-      serve(parts.service, settings.host, settings.port, "HOST and PORT");
-      if (settings.adminPort === null) return;
-      serve(parts.administration, settings.adminHost, settings.adminPort, "ADMIN_HOST and ADMIN_PORT");
-    },
+    addresses: () => opened().map(({ hostname, port }) => ({ host: hostname!, port: port! })),
+    open: () => listeners.filter(({ isShared }) => !isShared).forEach(open),
+    openShared: () => listeners.filter(({ isShared }) => isShared).forEach(open),
     async close(ms) {
-      await atMost(clock, ms, Promise.all(servers.map((one) => one.stop())));
-      await Promise.all(servers.map((one) => one.stop(true)));
+      await atMost(clock, ms, Promise.all(opened().map((one) => one.stop())));
+      await Promise.all(opened().map((one) => one.stop(true)));
     },
   };
+}
+
+interface Handlers {
+  readonly settings: Listening;
+  readonly service: Fetch;
+  readonly administration: Fetch;
+}
+
+function listenersOf({ settings, service, administration }: Handlers): readonly Listener[] {
+  const { host, port, adminHost, adminPort, share } = settings;
+  const isShared = share !== null;
+  const own = share?.ownPort ?? null;
+  const listener = { isShared, server: null };
+  const all: Listener[] = [{ ...listener, host, port, fetch: service, names: "HOST and PORT" }];
+  const admin = { ...listener, host: adminHost, fetch: administration, names: "ADMIN_HOST and ADMIN_PORT" };
+  if (own !== null) all.push({ ...admin, port: own, isShared: false });
+  if (adminPort !== null) all.push({ ...admin, port: adminPort });
+  return all;
 }
 
 /** The base URL of an address. */

@@ -6,16 +6,22 @@ import { pino } from "pino";
 import pretty from "pino-pretty";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../settings/settings.ts";
+import { WHOLE_BYTES_MAX } from "./access-log.ts";
 
-/** Creates the log with the level and format of the settings. */
-export function createLog(settings: Pick<Settings, "logLevel" | "logFormat">): Log {
-  const options = { level: settings.logLevel, base: null };
+type Logging = Pick<Settings, "logLevel" | "logFormat" | "nodeName" | "share">;
+
+/**
+ * Creates the log with the level and format of the settings. Processes that share ports share standard error too: each of their
+ * lines has the field `node`, and several are written together only where no other process can write between them.
+ */
+export function createLog({ logLevel, logFormat, nodeName, share }: Logging): Log {
+  const options = { level: logLevel, base: share === null ? null : { node: nodeName } };
   const logger =
-    settings.logFormat === "pretty"
+    logFormat === "pretty"
       ? pino(
           options,
           pretty({ colorize: process.stderr.isTTY, destination: 2, sync: true, ignore: "pid,hostname" }),
         )
-      : pino(options, pino.destination({ dest: 2, sync: false }));
+      : pino(options, pino.destination({ dest: 2, sync: false, maxWrite: WHOLE_BYTES_MAX }));
   return (level, event, fields) => logger[level](fields ?? {}, event);
 }

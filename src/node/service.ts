@@ -3,14 +3,13 @@
 //
 //   start   listen (alive, not ready) → store → bus → placement → application → Root → background jobs
 //   stop    not ready, answers close their connections → hand shards over, still serving → wait for the load
-//           balancer → no new connections, requests in flight end → charges stored → background jobs, actors,
-//           bus, store
+//           balancer → no new connections, requests in flight end → background jobs → charges stored → actors →
+//           last spans → access log → bus, store; stop-times.ts says how long each may take
 //
 // On SQLite it listens after it has the database, so that a second process fails with an error about the
 // database and not about the address. A start that fails or is cancelled closes what it opened, in reverse
 // order.
 
-import { hostname } from "node:os";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { version } from "../../package.json";
 import { createRootAccount } from "../admin/create-root.ts";
@@ -19,23 +18,30 @@ import { type Clock, movedClock, type Random, realClock, realRandom, sleep } fro
 import type { Log } from "../base/log.ts";
 import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
 import { observeRequests } from "../gateway/request-history/request-history.ts";
+import type { RequestTracer } from "../gateway/request-trace.ts";
+import { GatewayCounts } from "../gateway/traffic/gateway-counts.ts";
 import { createApp } from "../http/app.ts";
 import { createMoneyReport } from "../report/money-statement.ts";
+import { observeWith } from "../runtime/actor-observer.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
 import { createSystem } from "../runtime/system.ts";
 import { isMongodb } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { TracingParts } from "../telemetry/open-telemetry.ts";
+import { openAccessLog } from "./access-log.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { BUILT_CONSOLE, type ConsoleSource, openConsole } from "./console-files.ts";
 import { applicationParts } from "./create-application.ts";
 import { createNodeGateway, type NodeGateway } from "./create-gateway.ts";
 import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
-import { asSetting, openInfrastructure } from "./infrastructure.ts";
+import { asSetting, type Infrastructure, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
+import { ownName } from "./own-name.ts";
 import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
 import { ended, START_MS, type StartupRetry } from "./startup-retry.ts";
+import { ACTORS_MS, HAND_OVER_MS, TRACES_MS } from "./stop-times.ts";
 
 /** A running node. */
 export interface Service {
@@ -50,12 +56,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/**
- * Milliseconds for the handover of all shards, which takes 0.1 s, and 2 s more for each shard that does not
- * drain.
- */
-const HAND_OVER_MS = 10_000;
-const DRAIN_MS = 5_000;
 const NEVER = new AbortController().signal;
 
 /**
@@ -92,25 +92,28 @@ export async function startService(
     closing.defer(await ended(retry, "the clock's offset is being read", following));
   }
 
+  const accessLog = openAccessLog(settings, machine, closing);
+  const tracer = await openTracer(settings, { clock, random, log, node: name, version }, closing);
   const figures = createGauges();
   const age = watermarkAge(clock);
   const recentRequests = new RecentRequests();
+  const counts = new GatewayCounts();
   const system = createSystem<Protocol>({
     ...{ store, bus, clock, random, placement, behaviors, log, version },
     figures: figures.all,
-    observer: observeRequests(recentRequests, clock),
+    observer: observeWith(observeRequests(recentRequests, clock), counts.levels, counts.levelEvents),
     saved(watermark) {
       age.saved(watermark);
       infrastructure.advance(watermark);
     },
   });
-  closing.defer(() => system.drain(DRAIN_MS));
+  closing.defer(() => system.drain(ACTORS_MS));
   await ended(retry, "shards are being placed", system.start()).catch((error) => {
     throw asSetting(error);
   });
 
   const core = { settings, system, store, clock, random, log, secretsKey: seal };
-  const gateway = await createNodeGateway({ ...core, recentRequests });
+  const gateway = await createNodeGateway({ ...core, recentRequests, counts, accessLog, tracer });
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
   system.serveQuery(
@@ -118,20 +121,16 @@ export async function startService(
     keyActivityAnswer((keys) => gateway.keyActivity.read(keys, chooser, clock.wall())),
   );
   registerGatewayFigures(figures, gateway.parts);
-  figures.register("watermarkAgeMs", age.ms);
-  figures.register("tableVersion", infrastructure.tableVersion);
+  registerNodeFigures(figures, age, infrastructure);
   const money = createMoneyReport({
     ...{ system, store, clock, log },
     heldHere: settlement.heldCosts.bind(settlement),
   });
   const localReason = createReadinessCheck({
-    placement,
-    connected: bus.connected,
-    health,
-    leaving: front.isLeaving,
+    ...{ placement, health, connected: bus.connected, leaving: front.isLeaving },
   });
   const parts = applicationParts({
-    ...{ ...core, gateway, placement, localReason, money },
+    ...{ ...core, gateway, placement, localReason, money, counts, accessLog },
     movableClock: movable && movableClock(offset, movable),
     addresses: front.addresses,
     consoleFiles: openConsole(consoleSource, machine),
@@ -163,11 +162,38 @@ export async function startService(
   };
 }
 
+/**
+ * Begins to trace where traces are configured, and ends that with the process; else null. OpenTelemetry's packages are loaded
+ * only then. What was opened before the actors ends after them: a collector that is away takes no time from charges.
+ */
+async function openTracer(
+  { tracing }: Settings,
+  parts: TracingParts,
+  closing: AsyncDisposableStack,
+): Promise<RequestTracer | null> {
+  if (tracing === null) return null;
+  const { createTracing } = await import("../telemetry/open-telemetry.ts");
+  const { tracer, stop } = createTracing(tracing, parts);
+  closing.defer(() => stop(TRACES_MS));
+  return tracer;
+}
+
 /** The clock of tests, as its endpoint moves it. */
 const movableClock = (offset: ClockOffset, stores: Parameters<ClockOffset["moveTo"]>[1]) => ({
   totalMs: () => offset.totalMs(),
   moveTo: (totalMs: number) => offset.moveTo(totalMs, stores),
 });
+
+/** Registers the figures that the node's own parts know. */
+function registerNodeFigures(
+  figures: Gauges,
+  age: Pick<ReturnType<typeof watermarkAge>, "ms">,
+  { tableVersion, health }: Pick<Infrastructure, "tableVersion" | "health">,
+): void {
+  figures.register("watermarkAgeMs", age.ms);
+  figures.register("tableVersion", tableVersion);
+  figures.register("clockSkewMs", () => Math.round(health?.skewMs() ?? 0));
+}
 
 /** Registers the figures that parts of the gateway know. */
 function registerGatewayFigures(
@@ -176,13 +202,8 @@ function registerGatewayFigures(
 ): void {
   figures.register("lateCharges", () => settlement.lateCharges());
   figures.register("lateChargesWaiting", () => settlement.pendingLateCharges().length);
-  figures.register("keysInFlight", chooser.allInFlight);
+  figures.register("holdsOpen", () => settlement.holdsOpen());
+  figures.register("keysInFlight", () => chooser.allInFlight());
   figures.register("requestReportsSkipped", requestHistory.skippedCount);
   figures.register("requestReportsLost", requestHistory.lostCount);
-}
-
-/** A name that no other process has, on any machine, now or earlier. */
-function ownName(random: Random): string {
-  const machine = hostname().replaceAll(/[^A-Za-z0-9._-]/g, "-");
-  return `${machine.slice(0, 50)}-${random.id().slice(-6)}`;
 }

@@ -91,3 +91,20 @@ describe("is somebody else", () => {
     expect(isSelf(url, listener, resolved)).toBe(false);
   });
 });
+
+describe("where the machine's interfaces cannot be read", () => {
+  const judged = (address: string) =>
+    pointsAtSelf(new URL("http://machine.example:8080"), [address], {
+      listeners: [{ host: "10.1.2.3", port: 8080 }],
+      publicUrls: [],
+      interfaces: () => {
+        throw new Error("getifaddrs returned an error");
+      },
+    });
+
+  test.each(["10.1.2.3", "127.0.0.1", "::1"])("%s is still itself", (address) => {
+    expect(judged(address)).toBe(true);
+  });
+
+  test("another address is somebody else", () => expect(judged("1.1.1.1")).toBe(false));
+});

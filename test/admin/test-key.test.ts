@@ -36,6 +36,7 @@ function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: P
   const sent: UpstreamRequest[] = [];
   const upstream: Upstream = {
     naming: ({ model }) => ({ model, add: {} }),
+    lacks: () => false,
     address: ({ provider, path }) => new URL(provider + path.slice("/v1".length)),
     async send(attempt) {
       sent.push(attempt);

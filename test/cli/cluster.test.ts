@@ -60,6 +60,20 @@ if (ground !== null) {
       expect(code).toBe(0);
     });
 
+    test("says how many processes a start would start", async () => {
+      const { code, out } = await run(["check"], { ...env, PROCESSES: "3" });
+      expect(out).toContain("\nprocesses 3 share the ports");
+      expect(code).toBe(0);
+    });
+
+    test.each([["check"], ["serve"]])(
+      "several processes on an embedded store: %s exits 2",
+      async (command) => {
+        const embedded = { PROCESSES: "2", STORE_URL: "sqlite::memory:" };
+        expectRefused(await run([command], embedded), "PROCESSES over 1 makes a cluster of this machine");
+      },
+    );
+
     test.each([
       [
         "a MongoDB that is not there",

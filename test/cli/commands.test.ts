@@ -197,6 +197,13 @@ describe("verify", () => {
     expect((await run(path, ["verify"])).code).toBe(0);
   });
 
+  test("a backup: its result is kept in it, and nothing keeps it waiting", async () => {
+    const path = join(home, "verified-backup.db");
+    expect((await run(sound, ["backup", path])).code).toBe(0);
+    expect(await run(path, ["verify"])).toMatchObject({ code: 0, err: "" });
+    expect(kept(path)).toMatchObject({ accounts: 4, differences: 0 });
+  });
+
   test("no database: exit code 2, and none is made", async () => {
     const path = join(home, "none.db");
     expectRefused(await run(path, ["verify"]), "there is no database");
