@@ -34,6 +34,7 @@ export const PROVIDER_KEY = dictionary({
     status: "In use",
     style: "API style",
     styleAuto: "As the provider is known to have it",
+    responses: { "": "As it turns out", true: "It has it", false: "Translate requests" },
     styles: { chat: "chat", messages: "messages" },
     objects: "Requests may name objects of the provider's account",
     objectsHint:
@@ -98,6 +99,7 @@ export const PROVIDER_KEY = dictionary({
     status: "启用",
     style: "API 风格",
     styleAuto: "按已知服务商自动选择",
+    responses: { "": "自动判断", true: "服务商提供", false: "转换请求" },
     styles: { chat: "chat", messages: "messages" },
     objects: "请求可以使用服务商账户中的对象",
     objectsHint: "容器、文件、向量库和 MCP 服务器。能使用此密钥的所有账户共享它们。",

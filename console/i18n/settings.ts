@@ -6,15 +6,17 @@ import { dictionary } from "./language.ts";
 export const SETTING_WORDS = dictionary({
   en: {
     about: "They hold for the whole tree of this Owner, from the next request on.",
-    groups: { access: "Access", balance: "Balances", mail: "Mail" },
+    groups: { access: "Access", keys: "Choice of keys", balance: "Balances", mail: "Mail" },
     groupAbout: {
       access:
         "Paths of this list are open to the accounts of this Owner, as far as their own lists allow them too.",
+      keys: "Which provider key of its Level a request meets. Accounts that share a key share its prompt cache too; give an account that minds a Level of its own.",
       balance: "Thresholds in US dollars, for every account of this Owner.",
       mail: "Alerts about SoftLimit and about Levels without keys are sent over this mail server, and without one over Root's.",
     },
     names: {
       RESOURCES: "Paths that accounts may use",
+      LEVEL_AFFINITY: "A conversation keeps its key",
       USER_MIN_BALANCE: "What an account keeps when it gives",
       USER_API_BALANCE: "Requests need more than",
       SERVICE_MAIL: "Sender of mails",
@@ -26,6 +28,8 @@ export const SETTING_WORDS = dictionary({
     },
     hints: {
       RESOURCES: "Below /v1/, separated by commas or spaces, for example /v1/chat/*. Empty: all.",
+      LEVEL_AFFINITY:
+        "Providers cache prompts by key: the turns of a conversation go to the same one while it can be used. Off: the key with the fewest requests in flight.",
       USER_MIN_BALANCE: "A parent keeps at least this when it gives credit; AutoQuota fills up from here.",
       USER_API_BALANCE: "An account whose balance and XCredit are not above this may not send requests.",
       SERVICE_MAIL: "An e-mail address. It gets the alerts about Levels without keys too.",
@@ -79,14 +83,16 @@ export const SETTING_WORDS = dictionary({
   },
   zh: {
     about: "对此 Owner 的整棵树生效，从下一个请求起。",
-    groups: { access: "访问", balance: "余额", mail: "邮件" },
+    groups: { access: "访问", keys: "密钥选择", balance: "余额", mail: "邮件" },
     groupAbout: {
       access: "此 Owner 的账户可以使用列表中的路径，同时还受账户自身列表限制。",
+      keys: "请求使用其 Level 的哪个提供商密钥。共用密钥的账户也共用其提示缓存；介意的账户应使用自己的 Level。",
       balance: "以美元计的阈值，对此 Owner 的每个账户生效。",
       mail: "SoftLimit 提醒和 Level 无可用密钥的提醒通过此邮件服务器发送；没有设置时通过 Root 的发送。",
     },
     names: {
       RESOURCES: "账户可用的路径",
+      LEVEL_AFFINITY: "对话保持同一密钥",
       USER_MIN_BALANCE: "转出时账户保留的余额",
       USER_API_BALANCE: "请求所需余额须高于",
       SERVICE_MAIL: "发件地址",
@@ -98,6 +104,8 @@ export const SETTING_WORDS = dictionary({
     },
     hints: {
       RESOURCES: "/v1/ 下的路径，用逗号或空格分隔，例如 /v1/chat/*。留空表示全部。",
+      LEVEL_AFFINITY:
+        "提供商按密钥缓存提示：只要密钥可用，同一对话的各轮请求都使用它。关闭后使用进行中请求最少的密钥。",
       USER_MIN_BALANCE: "上级转出额度时至少保留此金额；AutoQuota 从此处开始补充。",
       USER_API_BALANCE: "余额加 XCredit 不高于此金额的账户不能发送请求。",
       SERVICE_MAIL: "邮箱地址，也会收到 Level 无可用密钥的提醒。",

@@ -18,7 +18,10 @@ inBrowser("the pages of the configuration", () => {
   beforeAll(async () => {
     world = await sharedWorld();
     owner = await world.bench.owner({
-      config: { MODEL_LIMITS: { "gpt-4o": { rpm: 600, tpd: 9_000_000 }, "o4-*": { rph: 50 } } },
+      config: {
+        LEVEL_AFFINITY: "on",
+        MODEL_LIMITS: { "gpt-4o": { rpm: 600, tpd: 9_000_000 }, "o4-*": { rph: 50 } },
+      },
     });
     visitor = await openVisitor(world, "owner", { key: owner.key });
   }, START_MS);
@@ -39,12 +42,14 @@ inBrowser("the pages of the configuration", () => {
     await field("Paths that accounts may use").fill("/v1/chat/*, /v1/embeddings");
     await visitor.page.getByText("Enter an amount in US dollars").waitFor();
     await field("Requests need more than").fill("0.000000001");
+    await field("A conversation keeps its key").click();
     await failAfterDoing(visitor.page, { method: "PUT", path: "/x-config" });
-    await button("Save 2 changes").click();
+    await button("Save 3 changes").click();
     await visitor.page.getByRole("alert").filter({ hasText: "The outcome is unknown" }).waitFor();
     await button("Repeat safely").click();
     await saved(2);
     expect(await changes()).toEqual({
+      LEVEL_AFFINITY: { before: "on", after: "off" },
       USER_API_BALANCE: { before: 0, after: 0.000000001 },
       RESOURCES: { before: {}, after: { "/v1/chat/*": {}, "/v1/embeddings": {} } },
     });

@@ -26,9 +26,11 @@ inBrowser("the page of prices", () => {
     for (const model of USED) {
       await world.bench.chat(owner.key, "[[prompt=400000 output=9000]]", { model, max_tokens: 10_000 });
     }
-    await until("both charges are in totals", async () => {
+    // Previews read the ledger, the list reads the totals behind it, and the service keeps what it found for a minute.
+    await until("both charges are in the ledger and in totals", async () => {
       const { models } = await ask("POST", "/x-config/preview", { PRICING });
-      return models.length === USED.length;
+      const { groups } = await ask("GET", "/dashboard/bill?days=30&group=model");
+      return models.length === USED.length && groups.length === USED.length;
     });
     visitor = await openVisitor(world, "owner", { key: owner.key });
     await visitor.goto("/console/admin/prices?q=gpt-4o", "Prices");

@@ -13,7 +13,7 @@ const bench = useBench({ settings: { KEY_FAILURES: "1" } });
 /** Requests under way at keys, as the service counts them. */
 async function keysInFlight(): Promise<number> {
   const { text } = await bench.call(bench.rootKey, "GET", "/metrics");
-  const found = /^arborgate_runtime\{what="keysInFlight"\} (\d+)$/m.exec(text);
+  const found = /^arborgate_upstream_requests (\d+)$/m.exec(text);
   if (found === null) throw new Error("the metric is missing");
   return Number(found[1]);
 }

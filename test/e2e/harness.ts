@@ -61,7 +61,10 @@ export interface Bench {
   readonly log: LogLine[];
   call(key: string | null, method: string, path: string, body?: unknown, more?: Sending): Promise<Answer>;
   chat(key: string, said: string, more?: object, sending?: Sending): Promise<Answer>;
-  /** An Owner with keys of Level 1 at the stand-in, every model on that Level, and MODEL priced; `config`: what else. */
+  /**
+   * An Owner with keys of Level 1 at the stand-in, every model on that Level, and MODEL priced; `config`: what else. Of equal
+   * keys the first is tried first, since conversations choose none unless `config` says so.
+   */
   owner(given?: {
     credit?: number;
     keys?: number;
@@ -235,7 +238,8 @@ export function householdOf(
     async owner({ credit = 1_000, keys = 1, pricing = PRICING, style = "chat", config = {} } = {}) {
       const owner = await add(rootKey, { CreditGranted: credit });
       const added = await level(owner, 1, keys, { Config: { api_style: style } });
-      await must(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING: pricing, ...config });
+      const settings = { LEVEL_MAPPER: "*=1", LEVEL_AFFINITY: "off", PRICING: pricing };
+      await must(owner.key, "PUT", "/x-config", { ...settings, ...config });
       return { ...owner, keys: added, secrets: added.map(({ secret }) => secret) };
     },
     level,

@@ -1,5 +1,5 @@
-// Python for the tests of its SDKs: a virtual environment in `.cache/python` with the pinned packages, made once, and
-// processes that run a script in it. Installs nothing outside of it.
+// Python for the tests of its SDKs and programs: virtual environments in `.cache` with pinned packages, each made once, and
+// processes that run a script in one. Installs nothing outside of them.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,31 +7,39 @@ import type { Json } from "./harness.ts";
 
 const SCRIPTS = join(import.meta.dir, "python");
 const CACHE = join(import.meta.dir, "../../.cache");
-const HOME = join(CACHE, "python");
-const REQUIREMENTS = join(SCRIPTS, "requirements.txt");
+
+/** An environment: its folder in the cache, and the file of its packages. */
+export interface Environment {
+  readonly name: string;
+  readonly requirements: string;
+}
+
+/** That of the SDKs, and of the programs that get along with them. */
+const SDKS: Environment = { name: "python", requirements: join(SCRIPTS, "requirements.txt") };
 
 export type Python =
   | { readonly ok: true; readonly path: string }
   /** Why there is none. */
   | { readonly ok: false; readonly reason: string };
 
-/** The interpreter of the environment, which is made when it is missing or older than its requirements. */
-export async function preparePython(): Promise<Python> {
+/** The interpreter of an environment, which is made when it is missing or older than its requirements. */
+export async function preparePython({ name, requirements }: Environment = SDKS): Promise<Python> {
+  const home = join(CACHE, name);
   const base = Bun.which("python3");
   if (base === null) return { ok: false, reason: "python3 is not installed" };
-  const made = { ok: true, path: join(HOME, "bin/python") } as const;
+  const made = { ok: true, path: join(home, "bin/python") } as const;
   // An environment belongs to the interpreter that made it.
-  const stamp = `${base} ${(await run([base, "--version"])).out}${readFileSync(REQUIREMENTS, "utf8")}`;
-  if (stampOf(HOME) === stamp && existsSync(made.path)) return made;
+  const stamp = `${base} ${(await run([base, "--version"])).out}${readFileSync(requirements, "utf8")}`;
+  if (stampOf(home) === stamp && existsSync(made.path)) return made;
 
   // Made aside, and put in place whole: two test runs may begin at the same time.
-  const aside = join(CACHE, `python-${process.pid}`);
+  const aside = join(CACHE, `${name}-${process.pid}`);
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
   try {
     for (const command of [
       [base, "-m", "venv", aside],
-      [join(aside, "bin/python"), "-m", "pip", "install", "--quiet", "--no-input", "-r", REQUIREMENTS],
+      [join(aside, "bin/python"), "-m", "pip", "install", "--quiet", "--no-input", "-r", requirements],
     ]) {
       const { code, out, err } = await run(command);
       const last = `${out}\n${err}`.trim().split("\n").at(-1);
@@ -39,9 +47,9 @@ export async function preparePython(): Promise<Python> {
         return { ok: false, reason: `${command.slice(1, 4).join(" ")} ended with ${code}: ${last}` };
     }
     writeFileSync(join(aside, "made-of.txt"), stamp);
-    if (stampOf(HOME) !== stamp) {
-      rmSync(HOME, { recursive: true, force: true });
-      renameSync(aside, HOME);
+    if (stampOf(home) !== stamp) {
+      rmSync(home, { recursive: true, force: true });
+      renameSync(aside, home);
     }
     return made;
   } finally {

@@ -428,6 +428,15 @@ describe("GET and DELETE of a response", () => {
     expect(told(await respond(user))).toBe("200 ok");
   });
 
+  test("what the provider has lost is, to what refers to it, the provider's own error, and no other key is asked", async () => {
+    const { owner, user, body, place } = await kept();
+    bench.provider.reset();
+    const seen = watch(bench);
+    const answer = await respond(user, { previous_response_id: body.id });
+    expect([told(answer), answer.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
+    expect(seen.order(...owner.keys)).toBe(place);
+  });
+
   test("a stream of one is refused: it is for responses made in the background", async () => {
     const { user, body } = await kept();
     expect(told(await bench.call(user.key, "GET", `${at(body.id)}?stream=true`))).toBe(

@@ -231,8 +231,8 @@ describe("a repeat with the same Idempotency-Key", () => {
 });
 
 describe("where nothing is translated", () => {
-  test("responses at a provider of messages are a 400 that says so", async () => {
-    const { status, body } = await bench.call(across.chat.key, "POST", "/v1/responses", {
+  test("vectors at a provider of messages are a 400 that says so", async () => {
+    const { status, body } = await bench.call(across.chat.key, "POST", "/v1/embeddings", {
       model: MODEL,
       input: "hi",
     });

@@ -13,7 +13,7 @@ import {
 } from "../e2e/harness.ts";
 import { bodyOf, CLIENTS, type Heard } from "./client.ts";
 import { PRICES } from "./price.ts";
-import { type Case, GOOD, type StyleName } from "./rows.ts";
+import { type Case, type ClientStyle, GOOD } from "./rows.ts";
 
 /** What the account of a case starts with, in US dollars. */
 export const CREDIT = 10;
@@ -49,10 +49,13 @@ const ANSWER_MS = 120_000;
 export async function askCase(bench: Bench, one: Case, tag: string): Promise<Asked> {
   const pricing = { ChatPricing: { [MODEL]: PRICES } };
   const owner = await bench.owner({ credit: 100, pricing, style: one.speaks });
+  if (one.style === "responses") await setResponses(bench, owner, owner.keys[0]!.id, false);
   const user = await bench.subaccount(owner, { CreditGranted: CREDIT });
   bench.provider.behave(owner.secrets[0]!, one.script);
   if (one.keys === 2) {
-    const [second] = await bench.level(owner, 1, 1, { Config: { api_style: one.style } });
+    // One that has the path would be asked before the key that fails.
+    const Config = one.style === "responses" ? { responses: false } : { api_style: one.style };
+    const [second] = await bench.level(owner, 1, 1, { Config });
     bench.provider.behave(second!.secret, GOOD);
   }
   const response = await send(bench, user, one, tag);
@@ -65,6 +68,12 @@ export async function askCase(bench: Bench, one: Case, tag: string): Promise<Ask
     balance: await bench.balance(user.key),
     released: await isReleased(bench, user, one),
   };
+}
+
+/** Says whether a key's provider has the path of the responses style. */
+async function setResponses(bench: Bench, owner: Owner, key: number, responses: boolean): Promise<void> {
+  const { status, text } = await bench.call(owner.key, "PUT", `/x-keys/${key}`, { Config: { responses } });
+  if (status !== 200) throw new Error(text);
 }
 
 /** A store that lags on a busy machine refuses at the door; a client asks again, as it is told to. */
@@ -101,9 +110,14 @@ const isDoor = ({ status, body, headers }: { status: number; body: Json; headers
 const BEFORE_KEYS = [undefined, "no_available_key", "upstream_rate_limited", "model_not_found"];
 
 /** A request that may cost more than the balance is admitted only where nothing else is held: so says a quote for it. */
-export async function isFree(bench: Pick<Bench, "call">, user: Account, style: StyleName): Promise<boolean> {
+export async function isFree(
+  bench: Pick<Bench, "call">,
+  user: Account,
+  style: ClientStyle,
+): Promise<boolean> {
   const { path, body } = CLIENTS[style];
-  const asked = { path, body: { ...body("quote"), max_tokens: 1_000_000_000 } };
+  const limit = style === "responses" ? "max_output_tokens" : "max_tokens";
+  const asked = { path, body: { ...body("quote"), [limit]: 1_000_000_000 } };
   const quote = await bench.call(user.key, "POST", "/v1/quote", asked);
   return quote.body?.object === "quote" && BEFORE_KEYS.includes(quote.body.refusal?.code);
 }

@@ -71,9 +71,9 @@ async function sideBySide<T>(
 
 /** What is still under way, or late, once all responses have ended. */
 async function busy(bench: Bench): Promise<string[]> {
-  const metric = async (what: string) => {
+  const metric = async (name: string) => {
     const { text } = await bench.call(bench.rootKey, "GET", "/metrics");
-    const line = text.split("\n").find((one) => one.includes(`{what="${what}"}`));
+    const line = text.split("\n").find((one) => one.startsWith(`${name} `));
     return line === undefined ? Number.NaN : Number(line.split(" ").at(-1));
   };
   const wrong: string[] = [];
@@ -82,8 +82,8 @@ async function busy(bench: Bench): Promise<string[]> {
       wrong.push(`${what}: ${await count()}, not 0`);
     });
   await zero("calls under way at the provider", () => bench.provider.inFlight());
-  await zero("keys in flight", () => metric("keysInFlight"));
-  await zero("late charges", () => metric("lateCharges"));
+  await zero("keys in flight", () => metric("arborgate_upstream_requests"));
+  await zero("late charges", () => metric("arborgate_late_charges_total"));
   const errors = bench.log.filter(({ level }) => level === "error");
   return [
     ...wrong,
@@ -93,7 +93,9 @@ async function busy(bench: Bench): Promise<string[]> {
 
 async function read(bench: Bench, asked: readonly Asked[]) {
   const calls = Map.groupBy(bench.provider.calls(), ({ path, body }) =>
-    CLIENTS[path.endsWith("/messages") ? "messages" : "chat"].tagOf(body),
+    Object.values(CLIENTS)
+      .find((client) => path.endsWith(client.path))
+      ?.tagOf(body),
   );
   const audit = await openAudit(`sqlite:${join(bench.directory, "bench.db")}`);
   try {

@@ -1,10 +1,10 @@
-// The client of the bench, in either style: what it asks, and how it reads what comes back. Streams are read by the SDK's
+// The client of the bench, in each style: what it asks, and how it reads what comes back. Streams are read by the SDK's
 // own reader, so that what is readable here is readable there. It judges nothing.
 
 import { Stream as MessagesStream } from "@anthropic-ai/sdk/streaming";
 import { Stream as ChatStream } from "openai/streaming";
 import { type Json, MODEL } from "../e2e/harness.ts";
-import type { How, StyleName } from "./rows.ts";
+import type { ClientStyle, How } from "./rows.ts";
 
 /** What a good answer says: the stand-in echoes the first twelve words. Each is one token. */
 export const SAID = "time year people way day man thing woman life child world school".split(" ");
@@ -77,7 +77,37 @@ const messages: Client = {
     }),
 };
 
-export const CLIENTS: Readonly<Record<StyleName, Client>> = { chat, messages };
+const responses: Client = {
+  path: "/v1/responses",
+  body: (tag) => ({ model: MODEL, input: PROMPT, max_output_tokens: 50, user: tag }),
+  tagOf: (body) => (body as Json)?.user,
+  wordsOf(body) {
+    const message = body?.output?.find((item: Json) => item.type === "message");
+    const text = message?.content?.[0]?.text;
+    const isWhole = body?.object === "response" && body.status === "completed";
+    return isWhole && typeof text === "string" ? wordsIn(text) : null;
+  },
+  misshapen: (body) => errorShape(body, ["error"]),
+  hear: (text, headers) =>
+    heard(text, {
+      events: numbered(ChatStream.fromSSEResponse(new Response(text, { headers }), new AbortController())),
+      said: (event) => (event.type === "response.output_text.delta" ? event.delta : ""),
+      codeOf: (error) => error.code,
+      failed: (event) => (event.type === "response.failed" ? event.response.error.code : null),
+      closing: "event: response.completed\n",
+    }),
+};
+
+/** Passes events on; throws where one is not numbered after the last one. */
+async function* numbered(events: AsyncIterable<Json>): AsyncIterable<Json> {
+  let next = 0;
+  for await (const event of events) {
+    if (event.sequence_number !== next++) throw new Error(`event ${next - 1} has ${event.sequence_number}`);
+    yield event;
+  }
+}
+
+export const CLIENTS: Readonly<Record<ClientStyle, Client>> = { chat, messages, responses };
 
 /** What is sent for a case, whole or streamed. */
 export const bodyOf = (client: Client, how: How, tag: string): Record<string, unknown> =>
@@ -88,15 +118,24 @@ interface Reader {
   readonly said: (event: Json) => string;
   /** The code inside what the SDK threw. */
   readonly codeOf: (error: Json) => unknown;
+  /** The code of a failure that is an event like any other; null: it is none. */
+  readonly failed?: (event: Json) => string | null;
+  /** How the closing event begins, or all of it. */
   readonly closing: string;
 }
 
-async function heard(text: string, { events, said, codeOf, closing }: Reader): Promise<Heard> {
+async function heard(
+  text: string,
+  { events, said, codeOf, failed = () => null, closing }: Reader,
+): Promise<Heard> {
   let content = "";
   let error: string | null = null;
   let unreadable: string | null = null;
   try {
-    for await (const event of events) content += said(event);
+    for await (const event of events) {
+      content += said(event);
+      error ??= failed(event);
+    }
   } catch (thrown) {
     const code = codeOf(thrown);
     if (typeof code === "string") error = code;
@@ -107,7 +146,7 @@ async function heard(text: string, { events, said, codeOf, closing }: Reader): P
   return {
     words: wordsIn(content),
     error,
-    closed: parts.length === 2 && parts[1] === "\n\n",
+    closed: parts.length === 2 && /^(?:data: .*)?\n\n$/.test(parts[1]!),
     unreadable,
     cost: /^: cost=(\S+)$/m.exec(lines)?.[1] ?? null,
   };
@@ -117,6 +156,10 @@ function errorShape(body: Json, fields: readonly string[]): string | null {
   const has = (given: unknown, wanted: readonly string[]) =>
     typeof given === "object" && given !== null && Object.keys(given).sort().join() === wanted.join();
   if (!has(body, fields)) return `its fields are not ${fields.join(", ")}`;
-  if (!has(body.error, ["code", "message", "type"])) return "its error has not just code, message and type";
+  // A provider's refusal of a field names it.
+  const named = ["code", "message", "param", "type"];
+  if (!has(body.error, ["code", "message", "type"]) && !has(body.error, named)) {
+    return "its error has not just code, message and type, and perhaps param";
+  }
   return body.error.message === "" ? "its message is empty" : null;
 }

@@ -137,7 +137,7 @@ describe("the judge finds", () => {
     ["what the SDK cannot read", said(ANSWER, { unreadable: "SyntaxError" }), "readable"],
     ["another status", received(REFUSED, { status: 503 }), "client"],
     ["another code", received(REFUSED, { body: error({ code: "no_available_key" }) }), "client"],
-    ["an error with a field too many", received(REFUSED, { body: error({ param: null }) }), "client"],
+    ["an error with a field too many", received(REFUSED, { body: error({ details: null }) }), "client"],
     ["an error without words", received(REFUSED, { body: error({ message: "" }) }), "client"],
     [
       "another wait",

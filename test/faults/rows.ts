@@ -1,9 +1,11 @@
 // The words in which the tables of this bench say what a client sees and what becomes of the key, and how a row opens
-// into cases: both styles, whole and streamed, alone and with a second good key, and each style at a key of the other one. It
-// judges nothing and asks nobody.
+// into cases: both styles, whole and streamed, alone and with a second good key, each style at a key of the other one, and
+// clients of the responses style at keys of both. It judges nothing and asks nobody.
 
 export const STYLES = ["chat", "messages"] as const;
 export type StyleName = (typeof STYLES)[number];
+export const CLIENT_STYLES = [...STYLES, "responses"] as const;
+export type ClientStyle = (typeof CLIENT_STYLES)[number];
 export const HOWS = ["whole", "streamed"] as const;
 export type How = (typeof HOWS)[number];
 
@@ -52,7 +54,7 @@ export interface Expected {
 
 /**
  * One expectation for all modes, or several: the most exact name wins, both before one, how before style, then `else`. The
- * style is the provider's; `to chat` is a client of the messages style at a provider of the chat style, where that differs.
+ * style is the provider's; `to chat` is a client of another style at a provider of the chat style, where that differs.
  */
 export type Sheet =
   | Expected
@@ -76,7 +78,7 @@ export interface Case {
   readonly name: string;
   readonly script: string;
   /** The client's. */
-  readonly style: StyleName;
+  readonly style: ClientStyle;
   /** The first key's. */
   readonly speaks: StyleName;
   readonly how: How;
@@ -157,7 +159,7 @@ export const GOOD = TOLD_APART;
  */
 export const casesOf = (rows: readonly Row[]): Case[] =>
   rows.flatMap(({ name, script, sheet }) =>
-    STYLES.flatMap((style) =>
+    CLIENT_STYLES.flatMap((style) =>
       STYLES.flatMap((speaks) =>
         HOWS.flatMap((how): Case[] => {
           const expected = expectedAt(sheet, { style, speaks, how });
@@ -190,8 +192,14 @@ function expectedAt(sheet: Sheet, { style, speaks, how }: Pick<Case, "style" | "
   const across = style === speaks ? undefined : (sheet[`to ${speaks} ${how}`] ?? sheet[`to ${speaks}`]);
   const found = across ?? sheet[`${speaks} ${how}`] ?? sheet[how] ?? sheet[speaks] ?? sheet.else;
   if (found === undefined) throw new Error(`nothing is expected of ${speaks}, ${how}`);
-  return found;
+  return style === "responses" ? asResponse(found) : found;
 }
+
+/** A stream of this style that breaks ends with a failed response, which has few codes: none of ours is among them. */
+const asResponse = (expected: Expected): Expected =>
+  expected.client.kind === "cut"
+    ? { ...expected, client: { ...expected.client, code: "server_error" } }
+    : expected;
 
 /** The second key answers what may be tried again; the first key fares as it does alone. */
 const withSecondKey = (expected: Expected): Expected =>

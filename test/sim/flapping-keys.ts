@@ -8,6 +8,7 @@ import { notifyLevels } from "../../src/admin/level-membership.ts";
 import { KeyActivityCounter } from "../../src/gateway/attempt/key-activity.ts";
 import { createKeyChooser } from "../../src/gateway/attempt/key-chooser.ts";
 import { createLevelReporter } from "../../src/gateway/attempt/level-reports.ts";
+import { AttemptCounts } from "../../src/gateway/traffic/attempt-counts.ts";
 import type { Clients } from "./clients.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { SimNode } from "./node.ts";
@@ -72,7 +73,8 @@ export function createFlappingKeys(parts: {
       clock,
       log,
       level,
-      chooser: createKeyChooser(),
+      chooser: createKeyChooser(clock),
+      attempts: new AttemptCounts(),
       activity: new KeyActivityCounter(),
       keyFailures: FAILURES,
     });

@@ -82,6 +82,8 @@ export const MUTANTS: readonly Mutant[] = [
     rule: "one append of an actor at a time",
     file: "src/runtime/activation/committer.ts",
     from: `const outcomes = await append(commits);
+      const now = clock.mono();
+      for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
       probe.judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
     to: `const { since } = lane;

@@ -71,13 +71,14 @@ describe("a command", () => {
 });
 
 test("any text is one word", () => {
+  // A name that is one of a secret's, such as "key", is drawn now and then: it has a "_" before it.
   const text = fc.string({ unit: "binary" }).filter((one) => !one.includes("\0") && one.isWellFormed());
   fc.assert(
     fc.property(text, text, (name, value) => {
-      const call: CurlCall = { origin, method: "PUT", path: "/x-config", body: { [name]: value } };
+      const call: CurlCall = { origin, method: "PUT", path: "/x-config", body: { [`_${name}`]: value } };
       const words = wordsOf(curlOf(call));
       expect(words).toHaveLength(12);
-      expect(Object.entries(JSON.parse(words.at(-1)!))).toEqual([[name, value]]);
+      expect(Object.entries(JSON.parse(words.at(-1)!))).toEqual([[`_${name}`, value]]);
     }),
     { numRuns: 40 },
   );

@@ -74,10 +74,15 @@ def conduct_of(sdk, ask, text_of, is_word, said_in, listing):
         client = run.client()
         ids = [model.id async for model in each(await value(client.models.list(**listing)))]
         found = await value(client.models.retrieve(run.model))
+        known = (await value(client.models.retrieve("gpt-4o"))).to_dict()
         missing = await failing(lambda: client.models.retrieve("unpriced-model"))
         return {
             "listed": run.model in ids,
             "found": found.id,
+            "limits": [
+                known.get("context_window", known.get("max_input_tokens")),
+                known.get("max_output_tokens", known.get("max_tokens")),
+            ],
             "class": missing["class"],
             "missing": missing["code"],
         }

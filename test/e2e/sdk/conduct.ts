@@ -37,6 +37,12 @@ export interface Sdk<Failure extends Error> {
   };
 }
 
+/** Window and output limit of a model, which the SDKs of either style pass on under the names of their styles. */
+const limitsOf = (model: object): readonly unknown[] => {
+  const one = model as Readonly<Record<string, unknown>>;
+  return [one.context_window ?? one.max_input_tokens, one.max_output_tokens ?? one.max_tokens];
+};
+
 const ORDER = { "Idempotency-Key": "order-1" };
 
 export function conductOf<Failure extends Error>(sdk: Sdk<Failure>): Script {
@@ -86,6 +92,7 @@ export function conductOf<Failure extends Error>(sdk: Sdk<Failure>): Script {
       return {
         listed: ids.includes(run.model) && ids.length === new Set(ids).size,
         found: (await models.retrieve(run.model)).id,
+        limits: limitsOf(await models.retrieve("gpt-4o")),
         class: missing.class,
         missing: missing.code,
       };

@@ -129,9 +129,10 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "models",
-    tells: "models can be listed and asked for; an unknown one is a NotFoundError",
+    tells: "models can be listed and asked for, with their limits; an unknown one is a NotFoundError",
     clients: OFFICIAL,
     expect({ seen, lines, calls }) {
+      expect(seen.limits).toEqual([128_000, 16_384]);
       expect(seen).toMatchObject({ listed: true, class: "NotFoundError", missing: "model_not_found" });
       expect([lines, calls]).toEqual([[], []]);
     },

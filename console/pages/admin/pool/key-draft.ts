@@ -20,6 +20,8 @@ export interface KeyDraft {
   /** Empty: the service knows it from the host. */
   readonly apiStyle: string;
   readonly allowsObjects: boolean;
+  /** Whether the provider has /v1/responses: "true", "false"; empty: the service finds out. */
+  readonly responses: string;
   /** `model=deployment`, one in a line. */
   readonly mapping: string;
   readonly versions: Readonly<Record<(typeof VERSIONED)[number], string>>;
@@ -35,7 +37,7 @@ const NO_VERSIONS = { chat: "", embeddings: "", responses: "", audio: "", images
 /** Returns the form of a new key of a Level. */
 export const newDraft = (level: string): KeyDraft => ({
   ...{ name: "", level, provider: "", secret: "", status: true, type: "standard", apiStyle: "" },
-  ...{ allowsObjects: false, mapping: "", versions: NO_VERSIONS },
+  ...{ allowsObjects: false, responses: "", mapping: "", versions: NO_VERSIONS },
   ...{ baseUrl: "", projectId: "", clientEmail: "", privateKey: "" },
 });
 
@@ -51,6 +53,7 @@ export function draftOf(row: Pick<KeyRow, "Name" | "Level" | "Provider" | "Statu
     type: (config.provider_type as ProviderType | undefined) ?? "standard",
     apiStyle: textOf(config.api_style),
     allowsObjects: config.allow_provider_objects === true,
+    responses: typeof config.responses === "boolean" ? String(config.responses) : "",
     mapping: Object.entries((config.model_mapping as Config | undefined) ?? {})
       .map(([model, deployment]) => `${model}=${String(deployment)}`)
       .join("\n"),
@@ -94,6 +97,7 @@ function configOf(draft: KeyDraft): Config | null {
     provider_type: draft.type === "standard" ? "" : draft.type,
     ...ofType[draft.type],
     allow_provider_objects: draft.allowsObjects || "",
+    responses: draft.responses === "" || draft.type === "cloud_b" ? "" : draft.responses === "true",
   });
   return Object.fromEntries(given.filter(([, value]) => !isNothing(value)));
 }

@@ -148,26 +148,44 @@ function TypeFields(props: ProviderKeyFieldsProps) {
   }
 }
 
-function StandardFields({ draft, change, failure }: ProviderKeyFieldsProps) {
+function StandardFields(props: ProviderKeyFieldsProps) {
+  const { draft, change, failure } = props;
+  const words = useWords(PROVIDER_KEY);
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+      <Select
+        label={words.style}
+        data={[
+          { value: "", label: words.styleAuto },
+          { value: "chat", label: words.styles.chat },
+          { value: "messages", label: words.styles.messages },
+        ]}
+        value={draft.apiStyle}
+        onChange={(apiStyle) => change({ apiStyle: apiStyle ?? "" })}
+        allowDeselect={false}
+        error={refusalOf(failure)("Config.api_style")}
+      />
+      <ResponsesField {...props} />
+    </SimpleGrid>
+  );
+}
+
+function ResponsesField({ draft, change, failure }: ProviderKeyFieldsProps) {
   const words = useWords(PROVIDER_KEY);
   return (
     <Select
-      label={words.style}
-      data={[
-        { value: "", label: words.styleAuto },
-        { value: "chat", label: words.styles.chat },
-        { value: "messages", label: words.styles.messages },
-      ]}
-      value={draft.apiStyle}
-      onChange={(apiStyle) => change({ apiStyle: apiStyle ?? "" })}
+      label="/v1/responses"
+      data={Object.entries(words.responses).map(([value, label]) => ({ value, label }))}
+      value={draft.responses}
+      onChange={(responses) => change({ responses: responses ?? "" })}
       allowDeselect={false}
-      maw={320}
-      error={refusalOf(failure)("Config.api_style")}
+      error={refusalOf(failure)("Config.responses")}
     />
   );
 }
 
-function CloudAFields({ draft, change, failure }: ProviderKeyFieldsProps) {
+function CloudAFields(props: ProviderKeyFieldsProps) {
+  const { draft, change, failure } = props;
   const words = useWords(PROVIDER_KEY);
   const refused = refusalOf(failure);
   return (
@@ -204,6 +222,7 @@ function CloudAFields({ draft, change, failure }: ProviderKeyFieldsProps) {
           ))}
         </SimpleGrid>
       </Stack>
+      <ResponsesField {...props} />
     </>
   );
 }

@@ -4,12 +4,13 @@
 import { parseUsd, plainUsd } from "../../../api/amount.ts";
 import type { Configuration } from "../../../api/configuration.ts";
 
-/** How a setting is typed. */
-export type SettingKind = "paths" | "usd" | "text" | "port" | "flag" | "secret";
+/** How a setting is typed. A flag is true or false, a switch on or off. */
+export type SettingKind = "paths" | "usd" | "text" | "port" | "flag" | "switch" | "secret";
 
 /** The settings of this page by part, in its order. */
 export const SETTING_GROUPS = {
   access: ["RESOURCES"],
+  keys: ["LEVEL_AFFINITY"],
   balance: ["USER_API_BALANCE", "USER_MIN_BALANCE"],
   mail: ["SERVICE_MAIL", "EMAIL_SMTP", "EMAIL_PORT", "EMAIL_AUTH", "EMAIL_PASS", "EMAIL_TLS"],
 } as const;
@@ -24,6 +25,7 @@ export const SETTINGS: Readonly<
   Record<SettingName, { readonly kind: SettingKind; readonly defaultText: string }>
 > = {
   RESOURCES: { kind: "paths", defaultText: "" },
+  LEVEL_AFFINITY: { kind: "switch", defaultText: "on" },
   USER_API_BALANCE: { kind: "usd", defaultText: "0" },
   USER_MIN_BALANCE: { kind: "usd", defaultText: "0" },
   SERVICE_MAIL: { kind: "text", defaultText: "" },
@@ -64,6 +66,7 @@ function sentValue(name: SettingName, text: string): unknown {
       return text === "true";
     case "secret":
       return text;
+    case "switch":
     case "paths":
     case "text":
       return text.trim();
@@ -83,6 +86,7 @@ function isSame(name: SettingName, text: string, settings: Settings): boolean {
     case "text":
     case "port":
     case "flag":
+    case "switch":
       return text.trim() === now;
   }
 }

@@ -4,10 +4,15 @@ import { Badge, Button, Code, PasswordInput, Switch, Text, Textarea, TextInput }
 import { useWords } from "../../../i18n/language.ts";
 import { SETTING_WORDS } from "../../../i18n/settings.ts";
 import { SHELL } from "../../../i18n/shell.ts";
-import { SETTINGS, type SettingName } from "./setting-fields.ts";
+import { SETTINGS, type SettingKind, type SettingName } from "./setting-fields.ts";
 
 /** Where the value of a setting comes from: this Owner, the system, or Root's mail server in its place. */
 export type SettingSource = "set" | "default" | "root";
+
+/** The words of a default that is not shown as its text. */
+const DEFAULT_WORDS: Partial<
+  Record<SettingKind, (words: { readonly yes: string; readonly no: string }) => string>
+> = { flag: ({ no }) => no, switch: ({ yes }) => yes };
 
 interface SettingRowProps {
   readonly name: SettingName;
@@ -26,7 +31,7 @@ interface SettingRowProps {
 export function SettingRow(props: SettingRowProps) {
   const { name, source, isChanged, onReset } = props;
   const words = useWords(SETTING_WORDS);
-  const { none, no } = useWords(SHELL);
+  const shell = useWords(SHELL);
   const { defaultText, kind } = SETTINGS[name];
   return (
     <div className="setting-row">
@@ -49,7 +54,7 @@ export function SettingRow(props: SettingRowProps) {
           {isChanged ? words.isChanged : words.source[source]}
         </Badge>
         <Text size="xs" c="dimmed">
-          {words.defaultIs(kind === "flag" ? no : defaultText === "" ? none : defaultText)}
+          {words.defaultIs(DEFAULT_WORDS[kind]?.(shell) ?? (defaultText || shell.none))}
         </Text>
         {(source === "set" || isChanged) && (
           <Button
@@ -88,6 +93,15 @@ function SettingField({ name, text, hasSecret, isUnreadable, onText }: SettingRo
           aria-describedby={`${name}-hint`}
           checked={text === "true"}
           onChange={(event) => onText(String(event.currentTarget.checked))}
+        />
+      );
+    case "switch":
+      return (
+        <Switch
+          id={name}
+          aria-describedby={`${name}-hint`}
+          checked={text === "on"}
+          onChange={(event) => onText(event.currentTarget.checked ? "on" : "off")}
         />
       );
     case "paths":
