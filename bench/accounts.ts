@@ -46,7 +46,7 @@ export interface Administration {
   /** Makes a named API key and answers its secret. */
   createApiKey(mainKey: string, fields: object): Promise<string>;
   ledger(account: BenchAccount): Promise<Ledger>;
-  /** The runtime's counters by name, from /metrics. */
+  /** The runtime's counters without labels, from /metrics: `commits` is `arborgate_commits_total`. */
   counters(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -122,7 +122,7 @@ export function administration(parts: {
         headers: { authorization: `Bearer ${parts.rootKey}` },
       });
       const text = await response.text();
-      const found = text.matchAll(/^arborgate_runtime\{what="(\w+)"\} (\S+)$/gm);
+      const found = text.matchAll(/^arborgate_(\w+)_total (\S+)$/gm);
       return new Map([...found].map(([, name, value]) => [name!, Number(value)]));
     },
   };

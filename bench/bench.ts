@@ -6,6 +6,7 @@ import { apiKeys } from "./api-keys.ts";
 import { WrongResult } from "./books.ts";
 import { cluster } from "./cluster-measure.ts";
 import { consolePaint } from "./console-paint.ts";
+import { conversations } from "./conversations.ts";
 import { cpu, messages, translated } from "./cpu.ts";
 import { failover } from "./failover.ts";
 import { halfLoad } from "./half-load.ts";
@@ -21,6 +22,7 @@ import { comparePeers } from "./peers/peers.ts";
 import { isProfileKind, PROFILE_KINDS, profile } from "./profile.ts";
 import { startUp } from "./start-up.ts";
 import { machine, table } from "./table.ts";
+import { traces } from "./traces.ts";
 
 const MEASURES: readonly Measure[] = [
   cpu,
@@ -36,11 +38,13 @@ const MEASURES: readonly Measure[] = [
   memoryMixed,
   memoryStreams,
   largeBodies,
+  conversations,
   hostile,
   inFlight,
   apiKeys,
   cluster,
   consolePaint,
+  traces,
 ];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]

@@ -77,7 +77,7 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
     theirs.push(await roundOf(stage, single, kind, ms));
   }
   const [inCluster, inSingle] = await Promise.all(grown.map((read) => read()));
-  const asksEach = inCluster!("remoteAsks") / sum(ours.map(({ requests }) => requests));
+  const asksEach = inCluster!("remote_commands") / sum(ours.map(({ requests }) => requests));
   // The first warms it up.
   await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);
   const embedded = await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);

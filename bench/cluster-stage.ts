@@ -42,8 +42,8 @@ export interface ClusterStage {
 
 const NODES = ["bench-1", "bench-2", "bench-3"];
 /** A few hundred thousand commits, where the database is the stand-in. */
-const DATABASE_HEAP = "4g";
-const SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"];
+export const DATABASE_HEAP = "4g";
+export const PROVIDER_SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"];
 
 /** `flagsOf` gives flags of Bun for a node by its name. A node that is alone in its fleet is named like it. */
 export async function onCluster<T>(
@@ -85,7 +85,11 @@ export async function onCluster<T>(
       const admins = nodes.map(({ url }) =>
         administration({ serviceUrl: url, upstreamUrl: upstream.url, rootKey, style: "chat" }),
       );
-      const accounts = await admins[0]!.createOwner({ name, secrets: SECRETS, accounts: options.accounts });
+      const accounts = await admins[0]!.createOwner({
+        name,
+        secrets: PROVIDER_SECRETS,
+        accounts: options.accounts,
+      });
       const keys = accounts.map(({ key }) => key);
       return {
         name,
@@ -128,7 +132,8 @@ interface Checked {
 /** Neither the machine nor the environment has a server that a cluster needs. */
 export class MissingServerError extends Error {}
 
-function needed<T>(server: T | null): T {
+/** Throws where there is no such server. */
+export function needed<T>(server: T | null): T {
   if (server !== null) return server;
   throw new MissingServerError(
     "a cluster needs nats-server and mongod in PATH, or NATS_TEST_URL and MONGODB_TEST_URL, or Go, Java and Maven",

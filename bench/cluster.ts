@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { WrongResult } from "./books.ts";
 import { CLUSTER_ACCOUNTS, measureCluster } from "./cluster-measure.ts";
+import { measureProcesses } from "./cluster-processes.ts";
 import { type Fleet, onCluster } from "./cluster-stage.ts";
 import { CONCURRENCY } from "./cpu.ts";
 import {
@@ -25,16 +26,31 @@ const PROFILES = PROFILE_KINDS.filter(
   (kind) => askedIn(kind).style === "chat" && askedIn(kind).keys === "chat",
 );
 
-const USAGE = `npm run bench:cluster -- [--quick] [--profile KIND] [--help]
+const USAGE = `npm run bench:cluster -- [--quick] [--profile KIND] [--processes COUNTS] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
-  --profile KIND  no table, but where the CPU time of the nodes goes under that load: ${PROFILES.join(", ")}`;
+  --profile KIND  no table, but where the CPU time of the nodes goes under that load: ${PROFILES.join(", ")}
+  --processes COUNTS  another table: one machine with so many processes on one port, such as 1,2,4`;
 
 async function run(quick: boolean): Promise<void> {
   const { rows, notes } = await measureCluster(quick);
   console.log(`\n${table(["", "three nodes", "one node", "", "target", "must"], rows)}`);
   console.log(`\n${machine()}${quick ? " A quick run: rough." : ""}\n`);
   for (const line of notes) console.log(`- ${line}`);
+}
+
+async function processes(counts: readonly number[], quick: boolean): Promise<void> {
+  const { rows, notes } = await measureProcesses(counts, quick);
+  const heads = ["", "requests/s", "to the first", "CPU per request", "NATS and database"];
+  console.log(`\n${table(heads, rows)}`);
+  console.log(`\n${machine()}${quick ? " A quick run: rough." : ""}\n`);
+  for (const line of notes) console.log(`- ${line}`);
+}
+
+/** Null: these are no numbers of processes. */
+function countsIn(text: string): readonly number[] | null {
+  const counts = text.split(",").map(Number);
+  return counts.every((count) => Number.isInteger(count) && count >= 1 && count <= 16) ? counts : null;
 }
 
 async function profile(kind: ProfileKind): Promise<void> {
@@ -70,12 +86,18 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     profile: { type: "string" },
+    processes: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 
+const counts = values.processes === undefined ? [] : countsIn(values.processes);
+
 if (values.help) {
   console.log(USAGE);
+} else if (counts === null) {
+  console.error(`bench: "${values.processes}" is no list of 1 to 16, such as 1,2,4\n\n${USAGE}`);
+  process.exitCode = 2;
 } else if (
   values.profile !== undefined &&
   !(isProfileKind(values.profile) && PROFILES.includes(values.profile))
@@ -84,7 +106,8 @@ if (values.help) {
   process.exitCode = 2;
 } else {
   try {
-    await (values.profile === undefined ? run(values.quick) : profile(values.profile as ProfileKind));
+    if (counts.length > 0) await processes(counts, values.quick);
+    else await (values.profile === undefined ? run(values.quick) : profile(values.profile as ProfileKind));
   } catch (error) {
     if (!(error instanceof WrongResult)) throw error;
     console.error(`bench: WRONG RESULT: ${error.message}`);

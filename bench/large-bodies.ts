@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { WrongResult } from "./books.ts";
 import { megabytes } from "./figures.ts";
+import type { LastBody } from "./large-upstream.ts";
 import type { Measure, Row } from "./measure.ts";
 import { start } from "./process.ts";
 import { onStage, type Stage } from "./stage.ts";
@@ -78,7 +79,7 @@ async function measureOne(stage: Stage, large: Large): Promise<Row> {
       });
       const text = await response.text();
       if (response.status !== 200) throw new WrongResult(`${response.status} ${text}`);
-      const came = (await (await fetch(upstream.url)).json()) as number;
+      const { bytes: came } = (await (await fetch(upstream.url)).json()) as LastBody;
       if (came < large.bytes) throw new WrongResult(`only ${came} of ${large.bytes} bytes came through`);
     };
     const takes = async (requests: number) => {

@@ -13,6 +13,7 @@ import {
   mainKeyAdmitBesideKeys,
 } from "./account-cases.ts";
 import { attemptCounted } from "./activity-cases.ts";
+import { conversationMeetsKey } from "./affinity-cases.ts";
 import { chargeNoted, refusalReported } from "./history-cases.ts";
 import {
   chatParse,
@@ -36,6 +37,7 @@ interface Case {
 const CASES: readonly Case[] = [
   { name: "parse", what: "chat request, parsed", prepare: chatParse },
   { name: "route", what: "route, found again", prepare: routeLookUp },
+  { name: "affinity", what: "conversation, its key of five", prepare: conversationMeetsKey },
   { name: "admit", what: "admit, decided and evolved", prepare: admitDecision },
   { name: "admit-key", what: "the same of a named key with four caps", prepare: cappedKeyAdmit },
   {
