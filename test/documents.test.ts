@@ -2,11 +2,14 @@
 // of the folders, the length of the README. It counts and compares; it never reads a clock.
 
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 import { drawing, importedFolders, PAGE, withDrawing } from "../scripts/architecture.ts";
 import { ERROR_CODES, type ErrorCode, errorRowOf } from "../src/base/error-codes.ts";
+import { METRICS } from "../src/http/operations/metric-table.ts";
+import { PROCESS_METRICS } from "../src/http/operations/process-metrics.ts";
+import { DECLARED_SETTINGS } from "./declared-settings.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -50,6 +53,29 @@ describe("pages", () => {
   });
 });
 
+describe("docs/agents.md", () => {
+  /** The blocks of a page that are files, each with the file that is linked last before it. */
+  const blocks = [...read("docs/agents.md").matchAll(/^```(?!sh$)(\w+)\n(.*?)^```$/gms)].map((match) => {
+    const links = [
+      ...read("docs/agents.md")
+        .slice(0, match.index)
+        .matchAll(/\]\((agents\/[^)]+)\)/g),
+    ];
+    return [links.at(-1)![1]!, match[2]!] as const;
+  });
+
+  test.each(blocks)("shows %s as it is", (path, text) => {
+    expect(text).toBe(read(`docs/${path}`));
+  });
+
+  test("shows every file of its folder, which tests run", () => {
+    const here = [...new Glob("docs/agents/**/*").scanSync({ cwd: ROOT, dot: true })].sort();
+    expect(blocks.map(([path]) => `docs/${path}`).sort()).toEqual(here);
+    const programs = read("test/e2e/agents/programs.ts") + read("test/e2e/agents/claude-code.test.ts");
+    expect(here.filter((path) => !programs.includes(path.replace("docs/agents/", "")))).toEqual([]);
+  });
+});
+
 describe("errors", () => {
   test("docs/errors.md has the rows of the table of codes, in its order", () => {
     const rows = Object.entries(ERROR_CODES).map(([code, { meaning }]) => {
@@ -60,26 +86,34 @@ describe("errors", () => {
   });
 });
 
+describe("metrics", () => {
+  const rowsOf = (cell: RegExp): string[] => [...(read("docs/metrics.md").match(cell) ?? [])];
+
+  test("docs/metrics.md has the rows of the table of metrics, in its order", () => {
+    const rows = Object.entries({ ...METRICS, ...PROCESS_METRICS }).map(([name, { type, labels, help }]) => {
+      const shown = labels.map((label) => `\`${label}\``).join(", ");
+      return `| \`${name}\` | ${type} | ${shown} | ${help} |`;
+    });
+    expect(rowsOf(/^\| `(?:arborgate|process|nodejs)_.*$/gm)).toEqual(rows);
+  });
+});
+
 describe("settings", () => {
-  const declared = new Set(
-    [...read("src/settings/settings.ts").matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map(
-      (match) => match[1]!,
-    ),
-  );
+  const declared = DECLARED_SETTINGS;
   const rowsOf = (path: string): string[] =>
     [...read(path).matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z][A-Z0-9_]+`)*) \|/gm)].flatMap(([, cell]) =>
       [...cell!.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
     );
 
   test("whatever docs/settings.md has a row for is a setting, and every setting stands there", () => {
-    const page = read("docs/settings.md");
+    const pages = read("docs/settings.md") + read("docs/tracing.md");
     expect(declared.size).toBeGreaterThan(30);
     expect(rowsOf("docs/settings.md").filter((name) => !declared.has(name))).toEqual([]);
-    expect([...declared].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+    expect([...declared].filter((name) => !pages.includes(`\`${name}`))).toEqual([]);
   });
 
-  test("so is whatever docs/cluster.md has a row for", () => {
-    expect(rowsOf("docs/cluster.md").filter((name) => !declared.has(name))).toEqual([]);
+  test.each(["docs/cluster.md", "docs/tracing.md"])("so is whatever %s has a row for", (path) => {
+    expect(rowsOf(path).filter((name) => !declared.has(name))).toEqual([]);
   });
 
   test.each(DOCUMENTS)("every variable that %s sets before a command is a setting", (path) => {
@@ -91,6 +125,31 @@ describe("settings", () => {
     });
     expect(set.filter((name) => !declared.has(name))).toEqual([]);
   });
+});
+
+describe("the threats of SECURITY.md", () => {
+  const rows = [
+    ...read("SECURITY.md").matchAll(/^\| (?!Who|the newest|anything|Version|-)([^|]+) \|(.+)\|$/gm),
+  ].map(([, who, rest]) => ({ who: who!, cells: rest!.split(" | ") }));
+
+  test("come from everybody who could be one", () => {
+    const whos = rows.map(({ who }) => who);
+    const expected = [
+      ...["a stranger", "an account holder", "a manager", "an Owner", "a provider", "a network neighbour"],
+      ...["an operator of a node", "a thief of a backup"],
+    ];
+    expect(expected.filter((who) => !whos.includes(who))).toEqual([]);
+  });
+
+  test.each(rows.map((row) => [row.who, row.cells[0]!.trim(), row] as const))(
+    "%s: %s",
+    (_who, _wants, { cells }) => {
+      expect(cells.length).toBe(3);
+      const tests = [...cells.at(-1)!.matchAll(/\]\((test\/[^)]+\.test\.ts)\)/g)].map(([, path]) => path!);
+      expect(tests.length).toBeGreaterThan(0);
+      expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    },
+  );
 });
 
 describe("the glossary", () => {
