@@ -12,13 +12,13 @@ import type { ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
 import { jsonPayload } from "../../dialect/payload/payload-json.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { AccountContext } from "../account/config-cache.ts";
+import { acceptFreshProfile } from "../admission/admission.ts";
 import {
-  acceptFreshProfile,
   buildAdmissionRequest,
   buildRequestAt,
   type RoutingParts,
   type UnnamedAdmission,
-} from "../admission/admission.ts";
+} from "../admission/admission-request.ts";
 import { isLocalTokenCount } from "../answer/local-token-count.ts";
 import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
 import { FailoverWalk, type Move, type Visit } from "../attempt/failover-walk.ts";
