@@ -1,4 +1,4 @@
-// The worker thread that does the jobs of jobs.ts for worker-pool.ts, one after another. Whatever a body costs, it
+// The worker thread that does the jobs of job-handlers.ts for worker-pool.ts, one after another. Whatever a body costs, it
 // holds up this thread alone.
 
 import { existsSync, readlinkSync } from "node:fs";
@@ -7,7 +7,8 @@ import { basename } from "node:path";
 import { realClock } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import { createCounter } from "../metering/token-counter.ts";
-import { DO, type JobResult, type Jobs } from "./jobs.ts";
+import { JOB_HANDLERS } from "./job-handlers.ts";
+import type { JobResult, Jobs } from "./jobs.ts";
 import type { JobMessage, JobReply } from "./worker-pool.ts";
 
 declare const self: Worker;
@@ -24,7 +25,7 @@ const counter = createCounter({ clock });
 
 async function done<K extends keyof Jobs>({ kind, input }: JobMessage<K>): Promise<JobReply<K>> {
   try {
-    return { result: await DO[kind](input, counter) };
+    return { result: await JOB_HANDLERS[kind](input, counter) };
   } catch (error) {
     if (error instanceof RefusedError) return { refusal: error.refusal };
     return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -2,7 +2,8 @@
 // threads cannot carry fails here too.
 
 import { realClock } from "../../../src/base/clock.ts";
-import { DO, type JobResult, type Jobs } from "../../../src/gateway/large-body/jobs.ts";
+import { JOB_HANDLERS } from "../../../src/gateway/large-body/job-handlers.ts";
+import type { JobResult, Jobs } from "../../../src/gateway/large-body/jobs.ts";
 import type { LargeBodies } from "../../../src/gateway/large-body/worker-pool.ts";
 import { createCounter } from "../../../src/gateway/metering/token-counter.ts";
 
@@ -21,7 +22,7 @@ export function inProcess(bytesMin: number): InProcessBodies {
     async run<K extends keyof Jobs>(kind: K, input: Jobs[K]["input"], buffers: readonly ArrayBuffer[]) {
       done.push(kind);
       const received = structuredClone(input, { transfer: [...buffers] });
-      return structuredClone(await DO[kind](received, counter)) as JobResult<K>;
+      return structuredClone(await JOB_HANDLERS[kind](received, counter)) as JobResult<K>;
     },
   };
 }
