@@ -89,22 +89,27 @@ export type ThinkingSeal =
   | { readonly type: "thinking"; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string };
 
-/** Writes a client's stream. Calls and texts may arrive through each other. */
-export interface AnswerWriter {
-  /** Why the translation must stop; null while it can continue. */
-  readonly fault: string | null;
-  /** Writes what precedes the content; only the first call has an effect. */
-  begin(): void;
+/** Writes the content of a client's stream. Calls and texts may arrive through each other. */
+export interface ContentWriter {
   writeText(kind: TextKind, text: string): void;
   /** Does the same for texts of one event each, which have no character that JSON escapes. */
   writePlainTexts(kind: TextKind, texts: readonly string[]): void;
-  /** Ends a block of thinking. A writer whose clients do not send thinking back leaves it out. */
+  /** Ends a block of thinking. Left out where clients do not send thinking back. */
   endThinking?(seal: ThinkingSeal): void;
   /** Begins or continues a call. The draft has its id and name as far as they are known. */
   call(call: ToolCallDraft, piece: CallPiece): void;
   endCall(call: ToolCallDraft): void;
   /** Ends all calls, because nothing more of them follows. */
   endCalls(): void;
+}
+
+/** Writes a client's stream: what surrounds the content, and by `content` the content itself. */
+export interface AnswerWriter {
+  /** Why the translation must stop; null while it can continue. */
+  readonly fault: string | null;
+  readonly content: ContentWriter;
+  /** Writes what precedes the content; only the first call has an effect. */
+  begin(): void;
   /** Writes the closing events. */
   close(end: AnswerEnd): void;
   /**

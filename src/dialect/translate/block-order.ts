@@ -1,7 +1,7 @@
 // Puts an answer in the order of styles that write one block after the other. One call is written at a time; what
 // arrives meanwhile waits in a queue, as do calls whose id or name is missing.
 
-import type { CallHead, CallPiece, TextKind, ToolCallDraft } from "./answer.ts";
+import type { CallHead, CallPiece, ContentWriter, TextKind, ThinkingSeal, ToolCallDraft } from "./answer.ts";
 import { BlockQueue, type QueuedBlock } from "./block-queue.ts";
 
 /** Writes blocks, of which at most one is open. */
@@ -10,6 +10,8 @@ export interface BlockWriter {
   text(kind: TextKind, text: string): void;
   /** Does the same for texts of one event each, which have no character that JSON escapes. */
   plainTexts(kind: TextKind, texts: readonly string[]): void;
+  /** Ends a block of thinking. Left out where clients do not send thinking back. */
+  endThinking?(seal: ThinkingSeal): void;
   /** Opens the block of a call, to which `input` then appends. */
   openCall(call: CallHead): void;
   input(json: string): void;
@@ -18,7 +20,7 @@ export interface BlockWriter {
 }
 
 /** The order of one stream's blocks. */
-export class BlockOrder {
+export class BlockOrder implements ContentWriter {
   readonly #blocks: BlockWriter;
   readonly #queue = new BlockQueue();
   /** The call whose block is open. */
@@ -33,11 +35,6 @@ export class BlockOrder {
     return this.#queue.full ? "the calls are too large to be put in order" : null;
   }
 
-  /** Whether a call is being written, so that everything else waits. */
-  get isCalling(): boolean {
-    return this.#writing !== null;
-  }
-
   writeText(kind: TextKind, text: string): void {
     if (this.#writing === null) this.#blocks.text(kind, text);
     else this.#queue.text(kind, text);
@@ -46,6 +43,11 @@ export class BlockOrder {
   writePlainTexts(kind: TextKind, texts: readonly string[]): void {
     if (this.#writing === null) this.#blocks.plainTexts(kind, texts);
     else this.#queue.text(kind, texts.join(""));
+  }
+
+  /** Thinking that waits behind a call is written without its seal. */
+  endThinking(seal: ThinkingSeal): void {
+    if (this.#writing === null) this.#blocks.endThinking?.(seal);
   }
 
   call(call: ToolCallDraft, piece: CallPiece): void {

@@ -8,7 +8,7 @@
 //   usage after it                     nothing: the answer is finished, because some hosts never close their streams
 
 import { isObject, type Json } from "../json.ts";
-import type { AnswerEnding, AnswerReader, AnswerWriter } from "./answer.ts";
+import type { AnswerEnding, AnswerReader, AnswerWriter, ContentWriter } from "./answer.ts";
 import { callsIn, isOnlyChoice, reportTexts } from "./read-chat-message.ts";
 import { endingOfChoice } from "./stop-reasons.ts";
 import { CallFinder } from "./tool-call-assembler.ts";
@@ -17,6 +17,7 @@ import { CallFinder } from "./tool-call-assembler.ts";
 export class ChatAnswerReader implements AnswerReader {
   finished = false;
   readonly #writer: AnswerWriter;
+  readonly #content: ContentWriter;
   readonly #calls = new CallFinder();
   #ending: AnswerEnding | null = null;
   /** Whether the last pattern belongs to the choice that the client receives. */
@@ -24,6 +25,7 @@ export class ChatAnswerReader implements AnswerReader {
 
   constructor(writer: AnswerWriter) {
     this.#writer = writer;
+    this.#content = writer.content;
   }
 
   event(chunk: Json, _type: string, pattern: boolean): void {
@@ -36,22 +38,22 @@ export class ChatAnswerReader implements AnswerReader {
   }
 
   repeated(texts: readonly string[]): void {
-    if (this.#writesPattern) this.#writer.writePlainTexts("text", texts);
+    if (this.#writesPattern) this.#content.writePlainTexts("text", texts);
   }
 
   end(): AnswerEnding {
     this.#writer.begin();
-    this.#writer.endCalls();
+    this.#content.endCalls();
     return this.#ending ?? endingOfChoice({});
   }
 
   #readChoice(choice: Json): void {
     if (isObject(choice.delta)) {
-      reportTexts(choice.delta, (kind, text) => this.#writer.writeText(kind, text));
-      for (const fragment of callsIn(choice.delta)) this.#writer.call(this.#calls.callOf(fragment), fragment);
+      reportTexts(choice.delta, (kind, text) => this.#content.writeText(kind, text));
+      for (const piece of callsIn(choice.delta)) this.#content.call(this.#calls.callOf(piece), piece);
     }
     if (typeof choice.finish_reason !== "string" || choice.finish_reason === "") return;
     this.#ending = endingOfChoice(choice);
-    this.#writer.endCalls();
+    this.#content.endCalls();
   }
 }

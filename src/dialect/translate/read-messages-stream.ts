@@ -16,6 +16,7 @@ import type {
   AnswerReader,
   AnswerWriter,
   CallPiece,
+  ContentWriter,
   TextKind,
   ToolCallDraft,
 } from "./answer.ts";
@@ -35,6 +36,7 @@ interface OpenCall {
 export class MessagesAnswerReader implements AnswerReader {
   readonly finished = false;
   readonly #writer: AnswerWriter;
+  readonly #content: ContentWriter;
   readonly #comment: (text: string) => void;
   /** The calls whose blocks are open, by the index of the block. */
   readonly #calls = new Map<unknown, OpenCall>();
@@ -46,6 +48,7 @@ export class MessagesAnswerReader implements AnswerReader {
 
   constructor(writer: AnswerWriter, comment: (text: string) => void) {
     this.#writer = writer;
+    this.#content = writer.content;
     this.#comment = comment;
   }
 
@@ -67,21 +70,21 @@ export class MessagesAnswerReader implements AnswerReader {
   }
 
   repeated(texts: readonly string[]): void {
-    if (this.#patternKind !== null) this.#writer.writePlainTexts(this.#patternKind, texts);
+    if (this.#patternKind !== null) this.#content.writePlainTexts(this.#patternKind, texts);
   }
 
   end(): AnswerEnding {
     this.#writer.begin();
     this.#endThinking();
     for (const index of [...this.#calls.keys()]) this.#endBlock(index);
-    this.#writer.endCalls();
+    this.#content.endCalls();
     return endingOfMessage(this.#stopReason);
   }
 
   /** Reports a text, and returns its kind; null when there is no text. */
   #readText(kind: TextKind, text: unknown): TextKind | null {
     if (typeof text !== "string" || text === "") return null;
-    this.#writer.writeText(kind, text);
+    this.#content.writeText(kind, text);
     return kind;
   }
 
@@ -93,12 +96,12 @@ export class MessagesAnswerReader implements AnswerReader {
       this.#readText("thinking", block.thinking);
       this.#thinking = { index, signature: signatureIn(block) };
     } else if (type === "redacted_thinking" && typeof data === "string") {
-      this.#writer.endThinking?.({ type, data });
+      this.#content.endThinking?.({ type, data });
     } else if (type === "tool_use" && typeof name === "string" && name !== "") {
       this.#endBlock(index);
       const call = callDraft(typeof id === "string" ? id : "", name);
       this.#calls.set(index, { call, otherwise: argumentsOf(block.input), given: false });
-      this.#writer.call(call, piece(call.id, name, ""));
+      this.#content.call(call, piece(call.id, name, ""));
     }
   }
 
@@ -123,13 +126,13 @@ export class MessagesAnswerReader implements AnswerReader {
   #readInput(open: OpenCall | undefined, json: unknown): void {
     if (open === undefined || typeof json !== "string" || json === "") return;
     open.given = true;
-    this.#writer.call(open.call, piece("", "", json));
+    this.#content.call(open.call, piece("", "", json));
   }
 
   #endThinking(): void {
     const signature = this.#thinking?.signature ?? "";
     this.#thinking = null;
-    if (signature !== "") this.#writer.endThinking?.({ type: "thinking", signature });
+    if (signature !== "") this.#content.endThinking?.({ type: "thinking", signature });
   }
 
   #endBlock(index: unknown): void {
@@ -138,7 +141,7 @@ export class MessagesAnswerReader implements AnswerReader {
     if (open === undefined) return;
     this.#calls.delete(index);
     if (!open.given && open.otherwise !== "{}") this.#readInput(open, open.otherwise);
-    this.#writer.endCall(open.call);
+    this.#content.endCall(open.call);
   }
 }
 

@@ -10,7 +10,7 @@
 import { CHAT_DONE } from "../chat/chat-stream.ts";
 import type { StreamOptions } from "../dialect.ts";
 import type { Json } from "../json.ts";
-import type { AnswerEnd, AnswerWriter, CallPiece, TextKind, ToolCallDraft } from "./answer.ts";
+import type { AnswerEnd, AnswerWriter, CallPiece, ContentWriter, TextKind, ToolCallDraft } from "./answer.ts";
 import { plainEvents } from "./event-text.ts";
 import { finishReasonOf } from "./stop-reasons.ts";
 import type { EventSink } from "./translated-stream.ts";
@@ -21,8 +21,10 @@ import { callHead, completionHead } from "./write-chat-answer.ts";
 const DONE = new TextDecoder().decode(CHAT_DONE);
 
 /** Writes one stream for a chat client. */
-export class ChatStreamWriter implements AnswerWriter {
+export class ChatStreamWriter implements AnswerWriter, ContentWriter {
   readonly fault = null;
+  /** Chunks carry content in any order, so that nothing is put in order here. */
+  readonly content: ContentWriter = this;
   readonly #context: AnswerContext;
   readonly #sink: EventSink;
   readonly #includeUsage: boolean;

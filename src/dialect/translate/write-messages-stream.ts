@@ -8,7 +8,7 @@
 //   the end of calls                        the end of the open block, then all queued blocks
 //   the end                                 message_delta and message_stop, after the charge
 
-import type { AnswerEnd, AnswerWriter, CallPiece, TextKind, ToolCallDraft } from "./answer.ts";
+import type { AnswerEnd, AnswerWriter } from "./answer.ts";
 import { BlockOrder } from "./block-order.ts";
 import { event } from "./event-text.ts";
 import { messageHead } from "./message-envelope.ts";
@@ -20,21 +20,21 @@ import { messagesUsageOf, openingUsage } from "./usage-translation.ts";
 
 /** Writes one stream for a messages client. */
 export class MessagesStreamWriter implements AnswerWriter {
+  readonly content: BlockOrder;
   readonly #context: AnswerContext;
   readonly #sink: EventSink;
   readonly #blocks: ContentBlocks;
-  readonly #order: BlockOrder;
   #begun = false;
 
   constructor(context: AnswerContext, sink: EventSink) {
     this.#context = context;
     this.#sink = sink;
     this.#blocks = new ContentBlocks(context, sink);
-    this.#order = new BlockOrder(this.#blocks);
+    this.content = new BlockOrder(this.#blocks);
   }
 
   get fault(): string | null {
-    return this.#order.fault;
+    return this.content.fault;
   }
 
   begin(): void {
@@ -48,26 +48,6 @@ export class MessagesStreamWriter implements AnswerWriter {
       usage: openingUsage(this.#context.promptTokens),
     };
     this.#sink.write(event("message_start", JSON.stringify({ type: "message_start", message })));
-  }
-
-  writeText(kind: TextKind, text: string): void {
-    this.#order.writeText(kind, text);
-  }
-
-  writePlainTexts(kind: TextKind, texts: readonly string[]): void {
-    this.#order.writePlainTexts(kind, texts);
-  }
-
-  call(call: ToolCallDraft, piece: CallPiece): void {
-    this.#order.call(call, piece);
-  }
-
-  endCall(call: ToolCallDraft): void {
-    this.#order.endCall(call);
-  }
-
-  endCalls(): void {
-    this.#order.endCalls();
   }
 
   close({ ending, usage, chars }: AnswerEnd): void {

@@ -9,7 +9,7 @@
 
 import { completionTokens } from "../../../actors/pricing/usage.ts";
 import type { StreamError } from "../dialect.ts";
-import type { AnswerEnd, AnswerWriter, CallPiece, TextKind, ThinkingSeal, ToolCallDraft } from "./answer.ts";
+import type { AnswerEnd, AnswerWriter } from "./answer.ts";
 import { BlockOrder } from "./block-order.ts";
 import { responseErrorOf } from "./error-translation.ts";
 import { ResponseBlocks } from "./response-blocks.ts";
@@ -22,11 +22,11 @@ import { responsesUsageOf } from "./usage-translation.ts";
 
 /** Writes one stream for a responses client. */
 export class ResponsesStreamWriter implements AnswerWriter {
+  readonly content: BlockOrder;
   readonly #context: AnswerContext;
   readonly #envelope: ResponseEnvelope;
   readonly #events: ResponseEvents;
   readonly #blocks: ResponseBlocks;
-  readonly #order: BlockOrder;
   #begun = false;
   #closed = false;
 
@@ -35,11 +35,11 @@ export class ResponsesStreamWriter implements AnswerWriter {
     this.#envelope = new ResponseEnvelope(context);
     this.#events = new ResponseEvents(sink);
     this.#blocks = new ResponseBlocks(context, this.#events);
-    this.#order = new BlockOrder(this.#blocks);
+    this.content = new BlockOrder(this.#blocks);
   }
 
   get fault(): string | null {
-    return this.#blocks.full ? "the answer is too large to be repeated at its end" : this.#order.fault;
+    return this.#blocks.full ? "the answer is too large to be repeated at its end" : this.content.fault;
   }
 
   begin(): void {
@@ -48,31 +48,6 @@ export class ResponsesStreamWriter implements AnswerWriter {
     const json = this.#envelope.text({ status: "in_progress", output: [], usage: null });
     this.#events.response("response.created", json);
     this.#events.response("response.in_progress", json);
-  }
-
-  writeText(kind: TextKind, text: string): void {
-    this.#order.writeText(kind, text);
-  }
-
-  writePlainTexts(kind: TextKind, texts: readonly string[]): void {
-    this.#order.writePlainTexts(kind, texts);
-  }
-
-  /** Thinking that waits behind a call is written without its signature. */
-  endThinking(seal: ThinkingSeal): void {
-    if (!this.#order.isCalling) this.#blocks.endThinking(seal);
-  }
-
-  call(call: ToolCallDraft, piece: CallPiece): void {
-    this.#order.call(call, piece);
-  }
-
-  endCall(call: ToolCallDraft): void {
-    this.#order.endCall(call);
-  }
-
-  endCalls(): void {
-    this.#order.endCalls();
   }
 
   close({ ending, usage, chars }: AnswerEnd): void {
