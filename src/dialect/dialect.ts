@@ -242,6 +242,11 @@ export interface Dialect {
    * of this dialect carry none.
    */
   readonly withoutReasoning?: (payload: Payload) => Payload;
+  /**
+   * Returns the payload for a model that refuses function calls without a signature. Undefined if requests of this dialect
+   * reach no such model unless they are translated.
+   */
+  readonly withSignedCalls?: (payload: Payload) => Payload;
   /** Reads a whole answer. */
   readAnswer(answered: WholeBody, request: ModelRequest): WholeAnswer;
   /** Returns the text of a whole answer for the client, with a fingerprint if the provider sent none. */

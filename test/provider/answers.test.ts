@@ -244,7 +244,13 @@ test("calls that are signed are refused without their signatures", async () => {
     const answer = { role: "assistant", content: null, tool_calls: calls };
     return (await asked([said, answer, { role: "tool", tool_call_id: call.id, content: "rain" }])).status;
   };
-  expect([await returned([call]), await returned([unsigned])]).toEqual([200, 400]);
+  const signed = (thought_signature: string) => [
+    { ...unsigned, extra_content: { google: { thought_signature } } },
+  ];
+  expect([await returned([call]), await returned([unsigned]), await returned(signed("other"))]).toEqual([
+    200, 400, 400,
+  ]);
+  expect(await returned(signed("skip_thought_signature_validator"))).toBe(200);
 });
 
 describe("thoughts of messages", () => {

@@ -1,6 +1,7 @@
 // Combines the parts of the chat dialect, the style of /v1/chat/completions.
 
 import type { Dialect } from "../dialect.ts";
+import { withSignedCalls } from "./call-signatures.ts";
 import { readChatAnswer, withFingerprint } from "./chat-answer.ts";
 import { parseChatRequest, promptTexts, upstreamBody } from "./chat-request.ts";
 import { CHAT_DONE, chatStreamError, createChatStream } from "./chat-stream.ts";
@@ -12,6 +13,7 @@ export const chat: Dialect = {
   parse: parseChatRequest,
   promptTexts,
   upstreamBody,
+  withSignedCalls,
   readAnswer: readChatAnswer,
   withFingerprint,
   stream: createChatStream,

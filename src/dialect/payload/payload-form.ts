@@ -52,6 +52,7 @@ export function formPayload(body: BodyBytes, contentType: string): FormPayload {
     contentType: formType(form.boundary),
     edited: (edits) => patched.patch(formPatchesOf(form, edits)),
     without: () => payload,
+    withFields: () => payload,
     whole: () => null,
     hash: (prefix) => hashOf(prefix, form.parts, patched.original),
   };

@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
 import { type LongString, longStrings } from "./base64-strings.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
+import { withInsertions } from "./json-insertion.ts";
 import { withoutPlaces } from "./json-removal.ts";
 import { type BodyBytes, type BytePatch, makeRoom, patchedBytes } from "./patched-bytes.ts";
 import type { FieldEdits, Payload } from "./payload.ts";
@@ -123,6 +124,7 @@ function payloadRead(
     edited,
     // This is rare, so a second copy in memory is acceptable.
     without: (places) => jsonPayload(withoutPlaces(asText(), places), parse),
+    withFields: (insertions) => jsonPayload(withInsertions(asText(), insertions), parse),
     whole,
     hash(prefix) {
       const hasher = new Bun.CryptoHasher("sha256").update(prefix);

@@ -3,8 +3,9 @@
 
 import { isObject, type Json } from "../json.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
+import { withInsertions } from "./json-insertion.ts";
 import { withoutPlaces } from "./json-removal.ts";
-import type { FieldEdits, FormFile, JsonPath, Payload } from "./payload.ts";
+import type { FieldEdits, FieldInsertion, FormFile, JsonPath, Payload } from "./payload.ts";
 import { mayMention } from "./text-search.ts";
 
 /** Creates the payload of a text. Throws what `parse` throws, which must bound the depth. */
@@ -50,6 +51,10 @@ class JsonTextPayload implements Payload {
 
   without(places: readonly JsonPath[]): Payload {
     return jsonPayload(withoutPlaces(this.text, places), this.parse);
+  }
+
+  withFields(insertions: readonly FieldInsertion[]): Payload {
+    return jsonPayload(withInsertions(this.text, insertions), this.parse);
   }
 
   whole(): unknown {

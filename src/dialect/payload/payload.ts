@@ -19,8 +19,15 @@ export type FieldEdits = Readonly<
   Record<string, string | number | boolean | Readonly<Record<string, unknown>> | null>
 >;
 
-/** The path to an array element: field names and array indexes; the last step is an index. */
+/** The path to a value of the body: field names and array indexes. */
 export type JsonPath = readonly (string | number)[];
+
+/** A field to be set in an object of the body; the path leads to the object. */
+export interface FieldInsertion {
+  readonly at: JsonPath;
+  readonly field: string;
+  readonly value: unknown;
+}
 
 /** A request body. */
 export interface Payload {
@@ -47,6 +54,11 @@ export interface Payload {
   edited(edits: FieldEdits): string | Uint8Array;
   /** Returns the body without these array elements, every other character unchanged; a form has none. */
   without(places: readonly JsonPath[]): Payload;
+  /**
+   * Returns the body with these fields set, at most one in an object and in no object inside another one that is meant;
+   * every other character is unchanged. A form has no such objects.
+   */
+  withFields(insertions: readonly FieldInsertion[]): Payload;
   /** Returns the complete JSON value, for a translation. Returns null for a form. */
   whole(): unknown;
   /**

@@ -22,6 +22,7 @@ export function modelFacts(name: string, providerHost: string): ModelFacts {
     quirks: new Set(entry?.quirks),
     reasoning: REASONING.test(id),
     readsReasoning: READS_REASONING.has(provider),
+    signsCalls: signsCalls(name, providerHost),
     efforts: effortsOf(id, entry),
     structured: entry === null || entry.capabilities.includes("json_schema"),
     lateSystem: LATE_SYSTEM.has(provider) || (provider === "anthropic" && LATE_SYSTEM_MODELS.test(id)),
@@ -32,6 +33,22 @@ export function modelFacts(name: string, providerHost: string): ModelFacts {
     provider: CLAUDE.test(id) ? "anthropic" : provider || unnamed(providerHost),
   };
 }
+
+/**
+ * Returns whether a model at a host refuses function calls that have no signature. Hosts that are known to serve models of
+ * many makers sign and check nothing, or sign in their own way.
+ */
+export function signsCalls(name: string, providerHost: string): boolean {
+  if (!SIGNS_CALLS.test(name)) return false;
+  const host = findProvider(providerHost)?.provider;
+  return host === undefined || GOOGLE.has(host);
+}
+
+/** Gemini from version 3 on, and names without a version, which mean the latest; the path before the name is any. */
+const SIGNS_CALLS = /(?:^|\/)gemini-(?![12][.-])[^/]*$/;
+
+/** The providers in the catalog that are Google's own. */
+const GOOGLE: ReadonlySet<string> = new Set(["google", "cloud_b"]);
 
 /** Returns the name of an unknown host's provider. It goes to clients, who must not learn the host. */
 const unnamed = (host: string): string => Bun.SHA256.hash(host, "hex").slice(0, 16);

@@ -22,6 +22,8 @@ export interface ModelFacts {
   readonly reasoning: boolean;
   /** Whether the provider reads earlier reasoning in `reasoning_content`, which it may require. */
   readonly readsReasoning: boolean;
+  /** Whether it refuses function calls of the chat dialect that have no signature (see call-signatures.ts). */
+  readonly signsCalls: boolean;
   /** The supported efforts; empty when there are none. */
   readonly efforts: readonly Effort[];
   /** Whether it supports JSON schemas for its output. */

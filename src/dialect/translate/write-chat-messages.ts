@@ -1,6 +1,7 @@
 // Writes ordered turns as messages of the chat dialect. A tool message holds text only, so images and files
 // of a result follow in a user message.
 
+import { signedExtra } from "../chat/call-signatures.ts";
 import type { Json } from "../json.ts";
 import {
   type AssistantTurn,
@@ -12,36 +13,38 @@ import {
   isToolCall,
   type Source,
   type TextPart,
+  type ToolCall,
   type ToolResult,
   textPart,
   type UserTurn,
   userTurn,
 } from "./conversation.ts";
+import type { ModelFacts } from "./translation.ts";
 
-/**
- * Returns the messages, with the system texts first. `reasoning` says whether the provider reads earlier
- * reasoning.
- */
+/** What the model's provider reads of earlier answers. */
+type Reader = Pick<ModelFacts, "readsReasoning" | "signsCalls">;
+
+/** Returns the messages, with the system texts first. */
 export function chatMessages(
   system: readonly TextPart[],
   turns: readonly ConversationTurn[],
-  reasoning: boolean,
+  reader: Reader,
 ): readonly Json[] {
-  const messages = turns.flatMap((turn) => messagesOf(turn, reasoning));
+  const messages = turns.flatMap((turn) => messagesOf(turn, reader));
   const leading = system.length === 0 ? [] : [systemMessage(system)];
   return messages.length + leading.length === 0
     ? userMessages(userTurn([textPart(FILLER)]))
     : [...leading, ...messages];
 }
 
-function messagesOf(turn: ConversationTurn, reasoning: boolean): Json[] {
+function messagesOf(turn: ConversationTurn, reader: Reader): Json[] {
   switch (turn.role) {
     case "system":
       return [systemMessage(turn.texts)];
     case "user":
       return userMessages(turn);
     case "assistant":
-      return [assistantMessage(turn, reasoning)];
+      return [assistantMessage(turn, reader)];
   }
 }
 
@@ -50,10 +53,10 @@ const joined = (texts: readonly { readonly text: string }[]): string =>
 
 const systemMessage = (texts: readonly TextPart[]): Json => ({ role: "system", content: joined(texts) });
 
-function assistantMessage({ parts }: AssistantTurn, reads: boolean): Json {
+function assistantMessage({ parts }: AssistantTurn, { readsReasoning, signsCalls }: Reader): Json {
   const texts = parts.filter(isTextPart);
   const calls = parts.filter(isToolCall);
-  const reasoning = reads ? parts.filter(isReasoningPart) : [];
+  const reasoning = readsReasoning ? parts.filter(isReasoningPart) : [];
   return {
     role: "assistant",
     content: texts.length === 0 ? null : joined(texts),
@@ -61,13 +64,18 @@ function assistantMessage({ parts }: AssistantTurn, reads: boolean): Json {
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map(({ id, name, arguments: given, extra }) => ({
-            id,
-            type: "function",
-            function: { name, arguments: given },
-            ...(extra === undefined ? {} : { extra_content: extra }),
-          })),
+          tool_calls: calls.map((call, nth) => callOf(call, signsCalls && nth === 0)),
         }),
+  };
+}
+
+function callOf({ id, name, arguments: given, extra }: ToolCall, isSigned: boolean): Json {
+  const attached = isSigned ? signedExtra(extra) : extra;
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: given },
+    ...(attached === undefined ? {} : { extra_content: attached }),
   };
 }
 

@@ -37,7 +37,7 @@ export const CHAT_WRITER: RequestWriter = {
     const leading = instruction === null ? system : [...system, textPart(instruction)];
     return definedFields({
       model: model.name,
-      messages: chatMessages(leading, turns, model.readsReasoning),
+      messages: chatMessages(leading, turns, model),
       ...limits(form, model),
       ...sampling(form.sampling, model),
       ...toolsOf(form),

@@ -4,10 +4,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
+import { signsCalls } from "../../dialect/translate/model-capabilities.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { ProviderTarget } from "../codec/kept-per-key.ts";
+import { keptPerKey, type ProviderTarget } from "../codec/kept-per-key.ts";
 import { codecFor } from "../codec/native-codec.ts";
-import type { EncodeInput, ProviderExchange } from "../codec/provider-codec.ts";
+import type { EncodeInput, ProviderCodec, ProviderExchange } from "../codec/provider-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { encodedElsewhere } from "../large-body/large-payload.ts";
 
@@ -29,8 +30,19 @@ export function encodeFor(
   const codec = codecFor(endpoint, key, model, upstream);
   if (codec === null) throw new Error("a key was chosen that does not serve the path");
   const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
-  const asking = { model, naming, headers, id, now: clock.wall(), promptTokens, isWithoutReasoning };
+  const asked = { isWithoutReasoning, signsCalls: needsSignatures(endpoint, codec, model, key) };
+  const asking = { model, naming, headers, id, now: clock.wall(), promptTokens, ...asked };
   const elsewhere = encodedElsewhere(codec, key, request, asking);
   if (elsewhere === null) return codec.open(request, asking);
   return elsewhere.then((encoded) => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded)));
 }
+
+const hostOf = keptPerKey(({ provider }) => URL.parse(provider)?.hostname ?? "");
+
+/** Whether a request that is not translated goes to a model that refuses function calls without a signature. */
+const needsSignatures = (
+  { dialect }: GatewayEndpoint,
+  { translates }: ProviderCodec,
+  model: string,
+  key: ProviderTarget,
+): boolean => !translates && dialect.withSignedCalls !== undefined && signsCalls(model, hostOf(key));

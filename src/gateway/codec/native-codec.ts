@@ -95,18 +95,23 @@ const createNativeCodec = (endpoint: GatewayEndpoint): ProviderCodec => ({
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 const NO_REPEATED_FIELDS: Json = {};
 
-const encodedNatively = (
-  { dialect }: GatewayEndpoint,
-  request: ModelRequest,
-  { naming, isWithoutReasoning = false }: EncodeInput,
-) => ({
-  body: dialect.upstreamBody(isWithoutReasoning ? reduced(dialect, request) : request, naming),
+const encodedNatively = ({ dialect }: GatewayEndpoint, request: ModelRequest, input: EncodeInput) => ({
+  body: dialect.upstreamBody(acceptable(dialect, request, input), input.naming),
   toolNames: NO_NAMES,
   repeatedFields: NO_REPEATED_FIELDS,
 });
 
-const reduced = ({ withoutReasoning }: Dialect, request: ModelRequest): ModelRequest =>
-  withoutReasoning === undefined ? request : { ...request, payload: withoutReasoning(request.payload) };
+/** Returns the request without what the key would refuse, and with what it demands; nearly always the request itself. */
+function acceptable(
+  { withoutReasoning, withSignedCalls }: Dialect,
+  request: ModelRequest,
+  { isWithoutReasoning = false, signsCalls = false }: EncodeInput,
+): ModelRequest {
+  let { payload } = request;
+  if (isWithoutReasoning) payload = withoutReasoning?.(payload) ?? payload;
+  if (signsCalls) payload = withSignedCalls?.(payload) ?? payload;
+  return payload === request.payload ? request : { ...request, payload };
+}
 
 /** A request in the client's own style, with only the necessary changes. */
 class NativeExchange implements ProviderExchange {

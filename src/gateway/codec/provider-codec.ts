@@ -39,6 +39,8 @@ export interface EncodeInput {
   readonly promptTokens: number;
   /** The body is sent without the reasoning that another organization of the provider has encrypted. */
   readonly isWithoutReasoning?: boolean;
+  /** The key's model refuses function calls without a signature; what a codec that translates finds out by itself. */
+  readonly signsCalls?: boolean;
 }
 
 /** The body of a request for one provider. */

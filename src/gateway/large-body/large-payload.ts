@@ -55,7 +55,10 @@ export const encodedElsewhere = (
   input: EncodeInput,
 ): Promise<EncodedBody | { readonly refusal: Refusal }> | null =>
   request.payload instanceof LargePayload &&
-  (translates || !request.payload.isEditable || input.isWithoutReasoning === true)
+  (translates ||
+    !request.payload.isEditable ||
+    input.isWithoutReasoning === true ||
+    input.signsCalls === true)
     ? request.payload.encoded(path, target, request, input)
     : null;
 
@@ -151,6 +154,10 @@ class LargePayload implements Payload {
   }
 
   without(): Payload {
+    throw new Error(ELSEWHERE);
+  }
+
+  withFields(): Payload {
     throw new Error(ELSEWHERE);
   }
 

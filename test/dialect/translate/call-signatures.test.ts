@@ -157,6 +157,17 @@ describe.each([
   test("to the call that it belongs to", () =>
     expect(callsOf(PLAIN).map(({ extra_content }) => extra_content)).toEqual([EXTRA, undefined]));
 
+  test("and nothing to the others, also at a model that demands signatures", () =>
+    expect(callsOf({ ...PLAIN, signsCalls: true }).map(({ extra_content }) => extra_content)).toEqual([
+      EXTRA,
+      undefined,
+    ]));
+
+  test("or what Google takes instead, where another provider signed and the model demands it", () =>
+    expect(
+      callsOf({ ...PLAIN, provider: "other", signsCalls: true }).map(({ extra_content }) => extra_content),
+    ).toEqual([{ google: { thought_signature: "skip_thought_signature_validator" } }, undefined]));
+
   test("but not to another provider", () =>
     expect(callsOf({ ...PLAIN, provider: "other" }).map(({ extra_content }) => extra_content)).toEqual([
       undefined,

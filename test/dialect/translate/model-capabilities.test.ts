@@ -21,6 +21,7 @@ describe("a model", () => {
       quirks: new Set(),
       reasoning: false,
       readsReasoning: false,
+      signsCalls: false,
       efforts: [],
       structured: true,
       lateSystem: false,
@@ -80,6 +81,26 @@ const EFFORTS: readonly (readonly [name: string, efforts: string])[] = [
 for (const [name, efforts] of EFFORTS)
   test(`${name} takes the efforts: ${efforts || "none at all"}`, () =>
     expect(modelFacts(name, "").efforts.join(" ")).toBe(efforts));
+
+const SIGNED: readonly (readonly [name: string, host: string, signs: boolean])[] = [
+  ["gemini-3-flash-preview", "generativelanguage.googleapis.com", true],
+  ["gemini-3.1-pro-preview", "us-central1-aiplatform.googleapis.com", true],
+  ["gemini-4-argon", "aiplatform.googleapis.com", true],
+  ["models/gemini-3.5-flash", "generativelanguage.googleapis.com", true],
+  ["google/gemini-3.5-flash", "llm.example", true],
+  ["gemini-pro-latest", "", true],
+  ["gemini-30-flash", "", true],
+  ["gemini-2.5-pro", "generativelanguage.googleapis.com", false],
+  ["gemini-2-5-pro", "", false],
+  ["gemini-1.5-flash", "", false],
+  ["gemma-3-27b-it", "generativelanguage.googleapis.com", false],
+  ["my-gemini-3", "", false],
+  ["google/gemini-3.5-flash", "openrouter.ai", false],
+  ["gpt-5", "api.openai.com", false],
+];
+for (const [name, host, signs] of SIGNED)
+  test(`${name} at ${host || "an unknown host"} ${signs ? "demands" : "does not demand"} signatures`, () =>
+    expect(modelFacts(name, host).signsCalls).toBe(signs));
 
 describe("earlier reasoning is read", () => {
   test("by a provider that asks for it", () =>

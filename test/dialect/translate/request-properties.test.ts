@@ -503,6 +503,7 @@ const facts: fc.Arbitrary<ModelFacts> = fc.record({
     .map((quirks) => new Set(quirks)),
   reasoning: fc.boolean(),
   readsReasoning: fc.boolean(),
+  signsCalls: fc.boolean(),
   efforts: fc.constantFrom([], ["low", "medium", "high"], ["none", "low"]),
   structured: fc.boolean(),
   lateSystem: fc.boolean(),

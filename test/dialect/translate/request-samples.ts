@@ -10,6 +10,7 @@ export const PLAIN: ModelFacts = {
   quirks: new Set(),
   reasoning: false,
   readsReasoning: false,
+  signsCalls: false,
   efforts: ["low", "medium", "high"],
   structured: true,
   lateSystem: false,
