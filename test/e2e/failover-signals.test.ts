@@ -76,6 +76,7 @@ const ROWS: readonly Row[] = [
   ["body too large", "413", NONE, both("413 request_too_large", "413 upstream_rejected")],
   ["content filter", "400.filter", NONE, both("400 content_policy_violation", "400 upstream_rejected")],
   ["bad parameter", "400", NONE, both("400 invalid_type", "400 upstream_rejected")],
+  ["reasoning of another organization", "400.encrypted", NONE, both("400 invalid_encrypted_content", "400 upstream_rejected")],
   ["bad parameter, unknown", "400.stream_options", NONE, both("400 unknown_parameter", "400 upstream_rejected")],
   ["bad parameter, as a 422", "422", NONE, both("422 upstream_rejected")],
 ];

@@ -11,7 +11,7 @@ import {
   type Owner,
   until,
 } from "../e2e/harness.ts";
-import { bodyOf, CLIENTS, type Heard } from "./client.ts";
+import { bodyOf, CLIENTS, FOREIGN, type Heard } from "./client.ts";
 import { PRICES } from "./price.ts";
 import { type Case, type ClientStyle, GOOD } from "./rows.ts";
 
@@ -48,8 +48,9 @@ const ANSWER_MS = 120_000;
 
 export async function askCase(bench: Bench, one: Case, tag: string): Promise<Asked> {
   const pricing = { ChatPricing: { [MODEL]: PRICES } };
-  const owner = await bench.owner({ credit: 100, pricing, style: one.speaks });
-  if (one.style === "responses") await setResponses(bench, owner, owner.keys[0]!.id, false);
+  const hasPath = one.speaks === "responses";
+  const owner = await bench.owner({ credit: 100, pricing, style: hasPath ? "chat" : one.speaks });
+  if (one.style === "responses") await setResponses(bench, owner, owner.keys[0]!.id, hasPath);
   const user = await bench.subaccount(owner, { CreditGranted: CREDIT });
   bench.provider.behave(owner.secrets[0]!, one.script);
   if (one.keys === 2) {
@@ -79,13 +80,25 @@ async function setResponses(bench: Bench, owner: Owner, key: number, responses: 
 /** A store that lags on a busy machine refuses at the door; a client asks again, as it is told to. */
 const DOOR_MOST_TRIES = 10;
 
-async function send(bench: Bench, user: Account, { style, how }: Case, tag: string): Promise<Received> {
+async function send(
+  bench: Bench,
+  user: Account,
+  { style, speaks, how }: Case,
+  tag: string,
+): Promise<Received> {
   const client = CLIENTS[style];
+  const foreign = speaks === "responses" ? FOREIGN : {};
   const ask = () =>
-    bench.call(user.key, "POST", client.path, bodyOf(client, how, tag), {
-      headers: { "x-arbor-cost": "stream", "anthropic-version": "2023-06-01" },
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
+    bench.call(
+      user.key,
+      "POST",
+      client.path,
+      { ...bodyOf(client, how, tag), ...foreign },
+      {
+        headers: { "x-arbor-cost": "stream", "anthropic-version": "2023-06-01" },
+        signal: AbortSignal.timeout(ANSWER_MS),
+      },
+    );
   let answer = await ask();
   for (let tries = 1; tries < DOOR_MOST_TRIES && isDoor(answer); tries++) {
     await Bun.sleep(1_000);

@@ -98,6 +98,16 @@ const responses: Client = {
     }),
 };
 
+/** A later turn of a conversation that a key of another organization has begun, in place of the input. */
+export const FOREIGN = {
+  input: [
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAAnorth" },
+    { role: "user", content: PROMPT },
+  ],
+  include: ["reasoning.encrypted_content"],
+  store: false,
+};
+
 /** Passes events on; throws where one is not numbered after the last one. */
 async function* numbered(events: AsyncIterable<Json>): AsyncIterable<Json> {
   let next = 0;

@@ -7,8 +7,19 @@ import { CREDIT, isFree } from "./ask.ts";
 import { isAsExpected } from "./become.ts";
 import { CLIENTS, type Heard, SAID } from "./client.ts";
 import { judge, type Observed } from "./judge.ts";
-import { answered, type Case, counted, cut, FAILED, passed, refused, SLEEPS } from "./rows.ts";
-import { unknown, unlisted } from "./table.ts";
+import {
+  answered,
+  type Case,
+  casesOf,
+  counted,
+  cut,
+  FAILED,
+  passed,
+  refused,
+  SLEEPS,
+  titleOf,
+} from "./rows.ts";
+import { ROWS, unknown, unlisted } from "./table.ts";
 
 const USAGE = {
   prompt: 486,
@@ -212,6 +223,24 @@ describe("the table", () => {
 
   test("has no row for what the stand-in does not know", () => {
     expect(unknown()).toEqual([]);
+  });
+
+  test.each(["README.md", "docs/faults.md"])("opens into as many cases as %s states", async (page) => {
+    const text = await Bun.file(new URL(`../../${page}`, import.meta.url)).text();
+    const stated = [...text.matchAll(/([\d,]+) cases/g)].map(([, figure]) => figure);
+    expect(stated).toEqual([casesOf(ROWS).length.toLocaleString("en-US")]);
+  });
+
+  test("opens a row of foreign reasoning at the one kind of key that gets it", () => {
+    const foreign = casesOf(ROWS).filter(({ speaks }) => speaks === "responses");
+    expect(foreign.map(titleOf)).toEqual([
+      "organization=south, responses, whole",
+      "organization=south, responses, streamed",
+      "400.encrypted, responses, whole",
+      "400.encrypted, responses, whole, a second key",
+      "400.encrypted, responses, streamed",
+      "400.encrypted, responses, streamed, a second key",
+    ]);
   });
 
   test("misses what has no row", () => {

@@ -123,7 +123,7 @@ function refusalWrong({ one, response }: Observed, { status, code, ...more }: Re
 
 /** What the stand-in says in a refusal; those that reach the client hold nothing that is cleaned away. */
 function providersWords({ name, speaks }: Observed["one"]): string | undefined {
-  const { body } = REFUSALS[name]?.[speaks] ?? { body: "" };
+  const { body } = REFUSALS[name]?.[speaks === "messages" ? speaks : "chat"] ?? { body: "" };
   return (body as { readonly error?: { readonly message?: string } }).error?.message;
 }
 

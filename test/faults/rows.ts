@@ -1,6 +1,7 @@
 // The words in which the tables of this bench say what a client sees and what becomes of the key, and how a row opens
 // into cases: both styles, whole and streamed, alone and with a second good key, each style at a key of the other one, and
-// clients of the responses style at keys of both. It judges nothing and asks nobody.
+// clients of the responses style at keys of both; rows of foreign reasoning at keys that have the path of that style. It
+// judges nothing and asks nobody.
 
 export const STYLES = ["chat", "messages"] as const;
 export type StyleName = (typeof STYLES)[number];
@@ -72,6 +73,8 @@ export interface Row {
   /** How the first key behaves, in the grammar of the stand-in. */
   readonly script: string;
   readonly sheet: Sheet;
+  /** Requests carry encrypted reasoning of another organization; absent: none. */
+  readonly isForeign?: true;
 }
 
 export interface Case {
@@ -79,8 +82,8 @@ export interface Case {
   readonly script: string;
   /** The client's. */
   readonly style: ClientStyle;
-  /** The first key's. */
-  readonly speaks: StyleName;
+  /** The first key's; `responses` for one whose provider has that path, which gets encrypted reasoning to read. */
+  readonly speaks: ClientStyle;
   readonly how: How;
   /** The second one is good, and of the client's style. */
   readonly keys: 1 | 2;
@@ -158,23 +161,26 @@ export const GOOD = TOLD_APART;
  * tried for whole answers: what is streamed goes over to it by the same steps.
  */
 export const casesOf = (rows: readonly Row[]): Case[] =>
-  rows.flatMap(({ name, script, sheet }) =>
-    CLIENT_STYLES.flatMap((style) =>
-      STYLES.flatMap((speaks) =>
-        HOWS.flatMap((how): Case[] => {
-          const expected = expectedAt(sheet, { style, speaks, how });
-          const one = { name, script: `${outputFor(expected)} ${script}`, style, speaks, how };
-          const across = style !== speaks;
-          if (expected.client.kind === "answer" || (across && how === "streamed"))
-            return [{ ...one, keys: 1, expected }];
-          return [
-            { ...one, keys: 1, expected },
-            { ...one, keys: 2, expected: withSecondKey(expected) },
-          ];
-        }),
-      ),
+  rows.flatMap(({ name, script, sheet, isForeign }) =>
+    (isForeign === true ? FOREIGN_WAYS : WAYS).flatMap(({ style, speaks }) =>
+      HOWS.flatMap((how): Case[] => {
+        const expected = expectedAt(sheet, { style, speaks, how });
+        const one = { name, script: `${outputFor(expected)} ${script}`, style, speaks, how };
+        const across = style !== speaks;
+        if (expected.client.kind === "answer" || (across && how === "streamed"))
+          return [{ ...one, keys: 1, expected }];
+        return [
+          { ...one, keys: 1, expected },
+          { ...one, keys: 2, expected: withSecondKey(expected) },
+        ];
+      }),
     ),
   );
+
+type Way = Pick<Case, "style" | "speaks">;
+
+const WAYS: readonly Way[] = CLIENT_STYLES.flatMap((style) => STYLES.map((speaks) => ({ style, speaks })));
+const FOREIGN_WAYS: readonly Way[] = [{ style: "responses", speaks: "responses" }];
 
 /** Of client and provider in one phrase. */
 export const stylesOf = ({ style, speaks }: Pick<Case, "style" | "speaks">): string =>
@@ -189,6 +195,7 @@ const outputFor = ({ client }: Expected): string =>
 
 function expectedAt(sheet: Sheet, { style, speaks, how }: Pick<Case, "style" | "speaks" | "how">): Expected {
   if ("client" in sheet) return sheet;
+  if (speaks === "responses") throw new Error("a provider of this style has one expectation for all modes");
   const across = style === speaks ? undefined : (sheet[`to ${speaks} ${how}`] ?? sheet[`to ${speaks}`]);
   const found = across ?? sheet[`${speaks} ${how}`] ?? sheet[how] ?? sheet[speaks] ?? sheet.else;
   if (found === undefined) throw new Error(`nothing is expected of ${speaks}, ${how}`);

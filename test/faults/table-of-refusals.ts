@@ -53,6 +53,8 @@ export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
     "to messages": passed(400, "context_length_exceeded"),
   },
   "400.filter": inWords(400, "content_policy_violation"),
+  // Without encrypted reasoning in the request there is nothing to leave out; see table-of-foreign-reasoning.ts.
+  "400.encrypted": inWords(400, "invalid_encrypted_content"),
   "400.stream_options": inWords(400, "unknown_parameter"),
   "400.billing": quotaGone,
   "400.claude_credit": quotaGone,

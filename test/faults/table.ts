@@ -5,6 +5,7 @@ import { REFUSALS } from "../provider/refusals.ts";
 import { KNOBS } from "../provider/script.ts";
 import type { Row, Sheet } from "./rows.ts";
 import { FAULT_SHEETS } from "./table-of-faults.ts";
+import { FOREIGN_SHEETS } from "./table-of-foreign-reasoning.ts";
 import { KNOB_SHEETS } from "./table-of-knobs.ts";
 import { REFUSAL_SHEETS } from "./table-of-refusals.ts";
 
@@ -15,6 +16,9 @@ export const ROWS: readonly Row[] = [
   ...faults(FAULT_SHEETS),
   ...faults(REFUSAL_SHEETS),
   ...Object.entries(KNOB_SHEETS).map(([name, sheet]) => ({ name, script: name, sheet })),
+  ...Object.entries(FOREIGN_SHEETS).map(([script, sheet]) => {
+    return { name: script.replace(/^fault=/, ""), script, sheet, isForeign: true } as const;
+  }),
 ];
 
 /** Knobs that make an answer slow, or packed in a way that nobody asked for. */

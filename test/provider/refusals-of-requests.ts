@@ -33,6 +33,15 @@ export const REFUSALS_OF_REQUESTS: Readonly<Record<string, Refusal>> = {
     ],
     ["invalid_request_error", "Output blocked by content filtering policy"],
   ),
+  "400.encrypted": refusal(
+    400,
+    [
+      "The encrypted content gAAA...orth could not be verified.",
+      "invalid_request_error",
+      "invalid_encrypted_content",
+    ],
+    ["invalid_request_error", "messages.1.content.0: Invalid `data` in `redacted_thinking` block"],
+  ),
   "400.stream_options": refusal(
     400,
     ["Unknown parameter: 'stream_options'.", "invalid_request_error", "unknown_parameter", "stream_options"],
