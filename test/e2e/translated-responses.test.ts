@@ -311,11 +311,17 @@ describe("a host whose paths nobody knows", () => {
     const host = hostWithout(words(404, "Invalid URL (POST /v1/responses)"));
     try {
       await bench.call(one.owner.key, "PUT", `/x-keys/${one.owner.keys[0]!.id}`, { Provider: host.url });
+      const body = { model: MODEL, input: "hi", store: true };
+      const quoted = async () =>
+        (await bench.call(one.user.key, "POST", "/v1/quote", { path: "/v1/responses", body })).body;
+      expect(await quoted()).toMatchObject({ admitted: true });
       for (const _ of ["learns", "knows"]) {
         const asked = one.openai.responses.create({ model: MODEL, input: "hi", store: true });
         expect(await thrownBy(asked)).toMatchObject({
           ...{ status: 400, code: "invalid_parameter", message: expect.stringContaining("store") },
         });
+        // A quote knows what this node has learned.
+        expect(await quoted()).toMatchObject({ admitted: false, refusal: { code: "invalid_parameter" } });
       }
       expect(host.asked).toEqual(["/v1/responses"]);
     } finally {
