@@ -1,4 +1,4 @@
-// The rules of the house, as tests: which room may import which, what is banned where, how large a file or function may
+// The rules of the sources, as tests: which folder may import which, what is banned where, how large a file or function may
 // be, what a file opens with, what documents link to. No argument in reviews: change the rule here or keep it.
 
 import { beforeAll, describe, expect, test } from "bun:test";
@@ -21,7 +21,7 @@ const CODE = [
 ];
 
 /** A folder, and what it may import besides itself: the arrows between folders all point one way. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/base": [],
   "src/bus": [],
   "src/sse": [],
@@ -50,8 +50,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const roomOf = (path: string): string | null =>
-  Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`)) ?? null;
+const ruledFolderOf = (path: string): string | null =>
+  Object.keys(ALLOWED_IMPORTS).find((folder) => path.startsWith(`${folder}/`)) ?? null;
 
 function importsOf(path: string): string[] {
   const found = [...read(path).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => match[1]!);
@@ -59,14 +59,17 @@ function importsOf(path: string): string[] {
 }
 
 describe("imports", () => {
-  test.each(SOURCES.filter((path) => roomOf(path) !== null))("%s imports only what its room may", (path) => {
-    const room = roomOf(path)!;
-    const allowed = [room, ...ROOMS[room]!];
-    const strange = importsOf(path).filter(
-      (target) => !allowed.some((one) => target === one || target.startsWith(`${one}/`)),
-    );
-    expect(strange).toEqual([]);
-  });
+  test.each(SOURCES.filter((path) => ruledFolderOf(path) !== null))(
+    "%s imports only what its folder may",
+    (path) => {
+      const folder = ruledFolderOf(path)!;
+      const allowed = [folder, ...ALLOWED_IMPORTS[folder]!];
+      const forbidden = importsOf(path).filter(
+        (target) => !allowed.some((one) => target === one || target.startsWith(`${one}/`)),
+      );
+      expect(forbidden).toEqual([]);
+    },
+  );
 
   test.each([
     ["the service", SOURCES],
@@ -140,16 +143,16 @@ describe("the console", () => {
     (path) => {
       const folder = folderOf(path)!;
       const allowed = [folder, ...CONSOLE_IMPORTS[folder]!].map((one) => `console/${one}`);
-      const strange = importsOf(path)
+      const forbidden = importsOf(path)
         .filter((target) => target.startsWith("console/"))
         .filter((target) => !allowed.some((one) => target === one || target.startsWith(`${one}/`)));
-      expect(strange).toEqual([]);
+      expect(forbidden).toEqual([]);
     },
   );
 
   // It stands on the public HTTP API alone, and what it took from the service would be sent to every browser.
   test("takes from the service nothing but types of its API", () => {
-    const strange = CONSOLE.flatMap((path) => {
+    const forbidden = CONSOLE.flatMap((path) => {
       const types = [...read(path).matchAll(/import type [^;"]*from "(\.[^"]+)"/g)].map(([, target]) =>
         relative(ROOT, resolve(ROOT, dirname(path), target!)),
       );
@@ -158,7 +161,7 @@ describe("the console", () => {
         .filter((target) => !types.includes(target) || !CONSOLE_TYPES.test(target))
         .map((target) => `${path} -> ${target}`);
     });
-    expect(strange).toEqual([]);
+    expect(forbidden).toEqual([]);
   });
 
   test("is imported by nothing of the service", () => {
@@ -609,7 +612,7 @@ describe("files", () => {
     expect(sizes.filter(({ lines }) => lines > 260).length).toBeLessThanOrEqual(sizes.length / 10);
   });
 
-  test("no room is called by what it is not", () => {
+  test("no folder is called by what it is not", () => {
     expect(
       CODE.filter((path) => /(^|\/)(utils?|helpers?|common|managers?|services)(\/|\.ts$)/.test(path)),
     ).toEqual([]);

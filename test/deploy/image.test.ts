@@ -8,7 +8,7 @@ import { join } from "node:path";
 import packageJson from "../../package.json";
 import { readSettings } from "../../src/settings/settings.ts";
 import { type Child, startChild } from "../children.ts";
-import { callsTo, householdOf, MODEL, until } from "../e2e/harness.ts";
+import { accountFactory, callsTo, MODEL, until } from "../e2e/harness.ts";
 import { type Provider, startProvider } from "../provider/provider.ts";
 import { freePort } from "../store/tcp.ts";
 import { buildImage, HOME, type Image } from "./build-image.ts";
@@ -184,7 +184,7 @@ describe("the image", () => {
 
   test("answers a chat completion, and charges it", async () => {
     const { call } = callsTo(() => url);
-    const { owner, subaccount } = householdOf(call, rootKey, provider.url);
+    const { owner, subaccount } = accountFactory(call, rootKey, provider.url);
     const user = await subaccount(await owner());
     const body = { model: MODEL, messages: [{ role: "user", content: "Hello" }] };
     const { status, headers } = await call(user.key, "POST", "/v1/chat/completions", body);

@@ -28,10 +28,10 @@ let key: number;
 
 beforeAll(async () => {
   await bench.start();
-  const household = bench.household(provider.url);
-  owner = await household.owner();
+  const factory = bench.accountFactory(provider.url);
+  owner = await factory.owner();
   key = (await bench.call(owner.key, "GET", "/x-keys")).body.keys[0].ID;
-  const user = await household.subaccount(owner);
+  const user = await factory.subaccount(owner);
   await bench.chat(user.key, "[[output=2]]");
 }, 90_000);
 afterAll(async () => {

@@ -17,9 +17,9 @@ let user: Account;
 
 beforeAll(async () => {
   await bench.start({ ACCESS_LOG: "1", SSE_KEEPALIVE_MS: "1000" });
-  const household = bench.household(provider.url);
-  owner = await household.owner();
-  user = await household.subaccount(owner);
+  const factory = bench.accountFactory(provider.url);
+  owner = await factory.owner();
+  user = await factory.subaccount(owner);
 }, 90_000);
 afterAll(async () => {
   await bench.close();
@@ -86,9 +86,9 @@ describe("a line", () => {
     [SECRET, "other"],
   ])("of the model %s names the price that applies", async (model, shown) => {
     const { ChatPricing } = PRICING;
-    const household = bench.household(provider.url);
+    const factory = bench.accountFactory(provider.url);
     const pricing = { ChatPricing: { ...ChatPricing, "*": ChatPricing[MODEL] } };
-    const { key } = await household.subaccount(await household.owner({ pricing }));
+    const { key } = await factory.subaccount(await factory.owner({ pricing }));
     const line = await logged("POST", "/v1/chat/completions", key, asking("[[output=1]]", { model }));
     expect([line.status, line.model]).toEqual([200, shown]);
     expect(JSON.stringify(line)).not.toContain(SECRET);

@@ -16,7 +16,10 @@ const PATHS = { chat: "/v1/chat/completions", messages: "/v1/messages", response
 type Path = keyof typeof PATHS;
 
 /** A request in one style to an account whose keys speak another, or the same. */
-async function household(speaks: Style, more: { config?: object; pricing?: object; keys?: object[] } = {}) {
+async function createAccounts(
+  speaks: Style,
+  more: { config?: object; pricing?: object; keys?: object[] } = {},
+) {
   const owner = await bench.owner({ style: speaks, keys: 0, pricing: more.pricing ?? PRICING });
   for (const Config of more.keys ?? [{}]) {
     await bench.level(owner, 1, 1, { Config: { api_style: speaks, ...Config } });
@@ -58,7 +61,7 @@ describe("a model of the client's own choosing", () => {
     test.each(FIELDS)(
       `%s of %s is refused, whole and streamed, at keys of the style ${speaks}`,
       async (field, path, more) => {
-        const { user } = await household(speaks);
+        const { user } = await createAccounts(speaks);
         const before = calls();
         for (const stream of [false, true]) {
           const { status, body } = await ask(user, path, "hi", { ...more, stream });
@@ -104,10 +107,10 @@ describe("a model of the client's own choosing", () => {
     ];
     const tools = [{ name: "route", description: "fallbacks", input_schema: schema }];
     for (const speaks of STYLES) {
-      const { user } = await household(speaks);
+      const { user } = await createAccounts(speaks);
       expect((await ask(user, "messages", "", { messages: turns, tools })).status).toBe(200);
     }
-    const { user } = await household("chat");
+    const { user } = await createAccounts("chat");
     const made = { name: "route", parameters: schema };
     const call = {
       id: "call_1",
@@ -137,7 +140,7 @@ describe("an answer that names another model", () => {
     path: Path = "chat",
     speaks: Style = "chat",
   ) => {
-    const { user } = await household(speaks);
+    const { user } = await createAccounts(speaks);
     const said = `hi [[prompt=100 output=10 answered=${answered}]]`;
     const answer = await ask(user, path, said, { model: asked, stream });
     expect(answer.status).toBe(200);
@@ -175,7 +178,7 @@ describe("an answer that names another model", () => {
   );
 
   test("costs what the Owner has set for the model that was asked", async () => {
-    const { user } = await household("chat");
+    const { user } = await createAccounts("chat");
     await ask(user, "chat", "hi [[prompt=100 output=10 answered=gpt-4o]]");
     const [line] = await linesOf(user);
     expect(line.answered_model).toBe("gpt-4o");
@@ -205,7 +208,9 @@ describe("things of the provider's account", () => {
 
   test.each(FIELDS)("%s of %s goes to keys that allow it alone", async (field, path, more) => {
     // Tools are priced by nobody: what the account may not reach is said first.
-    const { owner, user } = await household(styleOf(path), { keys: [{}, { allow_provider_objects: false }] });
+    const { owner, user } = await createAccounts(styleOf(path), {
+      keys: [{}, { allow_provider_objects: false }],
+    });
     const before = calls();
     const refused = await ask(user, path, "hi", more);
     expect([refused.status, refused.body.error.code]).toEqual([400, "invalid_parameter"]);
@@ -222,7 +227,7 @@ describe("things of the provider's account", () => {
   });
 
   test.each(FIELDS)("%s of %s never goes over to a key that does not allow it", async (_, path, more) => {
-    const { owner, user } = await household(styleOf(path));
+    const { owner, user } = await createAccounts(styleOf(path));
     const [allowing] = await bench.level(owner, 1, 1, {
       Config: { api_style: styleOf(path), allow_provider_objects: true },
     });
@@ -242,7 +247,7 @@ describe("things of the provider's account", () => {
   test.each(FIELDS.filter(([, path]) => path !== "responses"))(
     "%s of %s is refused at a key of the other style, which could not be told of it",
     async (field, path, more) => {
-      const { user } = await household(styleOf(path) === "chat" ? "messages" : "chat", {
+      const { user } = await createAccounts(styleOf(path) === "chat" ? "messages" : "chat", {
         keys: [{ allow_provider_objects: true }],
       });
       const { status, body } = await ask(user, path, "hi", more);
@@ -252,7 +257,7 @@ describe("things of the provider's account", () => {
   );
 
   test("a container that is made anew needs no leave", async () => {
-    const { user } = await household("chat", {
+    const { user } = await createAccounts("chat", {
       pricing: { ...PRICING, CallPricing: { code_interpreter: { Call: 0.03 } } },
     });
     const more = { tools: [{ type: "code_interpreter", container: { type: "auto" } }] };
@@ -260,7 +265,7 @@ describe("things of the provider's account", () => {
   });
 
   test("the field of the key is true or false, is shown, and goes again", async () => {
-    const { owner } = await household("chat", { keys: [] });
+    const { owner } = await createAccounts("chat", { keys: [] });
     const key = { Level: 1, Provider: "https://api.example.com/v1", SecretKey: "sk-0123456789012345678" };
     const wrong = await bench.call(owner.key, "POST", "/x-keys", {
       ...key,
@@ -291,7 +296,7 @@ describe("tools that are billed by the call", () => {
     ["code_execution", "messages", { tools: [{ type: "code_execution_20260120", name: "code_execution" }] }],
     ["nobody_knows", "chat", { tools: [{ type: "nobody_knows" }] }],
   ] as const)("%s needs a price", async (name, path, more) => {
-    const { user } = await household(path === "messages" ? "messages" : "chat");
+    const { user } = await createAccounts(path === "messages" ? "messages" : "chat");
     const before = calls();
     const { status, body } = await ask(user, path, "hi", more);
     expect([status, body.error.code]).toEqual([404, "model_not_priced"]);
@@ -311,14 +316,14 @@ describe("tools that are billed by the call", () => {
       },
     ],
   ] as const)("what tokens pay for passes on %s", async (path, more) => {
-    const { user } = await household(path === "messages" ? "messages" : "chat");
+    const { user } = await createAccounts(path === "messages" ? "messages" : "chat");
     expect((await ask(user, path, "hi", more)).status).toBe(200);
   });
 
   test.each([false, true])(
     "calls are charged beside the tokens, and held for (streamed: %p)",
     async (stream) => {
-      const { owner, user } = await household("chat", {
+      const { owner, user } = await createAccounts("chat", {
         pricing: { ...PRICING, CallPricing: { code_interpreter: { Call: 0.03, Rates: 2 } } },
       });
       const body = { ...bodyFor("responses", "hi", { ...code, max_tool_calls: 4 }) };
@@ -359,7 +364,7 @@ describe("tools that are billed by the call", () => {
       ["a cent where there is none", "claude-haiku-4-5", {}, 0.01],
       ["a cent where the Owner has priced the model", MODEL, {}, 0.01],
     ] as const)("cost %s", async (_, model, more, usd) => {
-      const { user } = await household("messages", { pricing: { ...PRICING, ...more } });
+      const { user } = await createAccounts("messages", { pricing: { ...PRICING, ...more } });
       const of = async (searches: number) => {
         await ask(user, "messages", `hi [[prompt=100 output=10 searches=${searches}]]`, { ...SEARCH, model });
         return nano(-(await linesOf(user)).at(-1).amount);
@@ -373,7 +378,7 @@ describe("tools that are billed by the call", () => {
     });
 
     test("of a streamed response are charged as well", async () => {
-      const { user } = await household("chat");
+      const { user } = await createAccounts("chat");
       await ask(user, "responses", "hi [[prompt=100 output=10 searches=2]]", {
         tools: [{ type: "web_search" }],
         stream: true,
@@ -385,7 +390,7 @@ describe("tools that are billed by the call", () => {
 
 describe("turns that no total counts", () => {
   test.each([false, true])("a compaction is charged (streamed: %p)", async (stream) => {
-    const { user } = await household("messages");
+    const { user } = await createAccounts("messages");
     await ask(user, "messages", "hi [[prompt=100 output=10 usage=iterations]]", { stream });
     const [line] = await linesOf(user);
     // The stand-in's compaction takes 1,000 tokens in and 100 out.
@@ -394,7 +399,7 @@ describe("turns that no total counts", () => {
   });
 
   test("a request that may be compacted is held for it", async () => {
-    const { user } = await household("messages");
+    const { user } = await createAccounts("messages");
     const body = bodyFor("messages", "word ".repeat(1_000), {});
     const most = async (more: object) =>
       (await bench.call(user.key, "POST", "/v1/quote", { path: PATHS.messages, body: { ...body, ...more } }))

@@ -111,12 +111,12 @@ describe("the hint", () => {
     const before = await explain();
     expect(before.affinity).toBe("on");
     await chat();
-    const home = keyOf();
-    expect(marked(before)).toEqual({ first_choice: home });
+    const preferred = keyOf();
+    expect(marked(before)).toEqual({ first_choice: preferred });
 
-    bench.provider.behave(owner.secrets.find((secret) => nameOf(secret) === home)!, "fault=401", 1);
+    bench.provider.behave(owner.secrets.find((secret) => nameOf(secret) === preferred)!, "fault=401", 1);
     await chat();
-    expect(marked(await explain())).toEqual({ first_choice: home, remembered: keyOf() });
+    expect(marked(await explain())).toEqual({ first_choice: preferred, remembered: keyOf() });
 
     await bench.call(owner.key, "PUT", "/x-config", { LEVEL_AFFINITY: "off" });
     const off = await explain();

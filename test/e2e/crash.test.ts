@@ -11,7 +11,7 @@ const ROUNDS = [1, 40, 150, 400];
 const CLIENTS = 24;
 
 const { bench, provider } = useProcessBench();
-const owner = prepared(() => bench.household(provider.url).owner({ credit: 9_000 }));
+const owner = prepared(() => bench.accountFactory(provider.url).owner({ credit: 9_000 }));
 
 interface Received {
   readonly user: Account;
@@ -66,9 +66,9 @@ function load(users: readonly Account[]) {
 }
 
 test("kill -9 under load loses no charge that a client was told, and books none twice", async () => {
-  const home = bench.household(provider.url);
+  const factory = bench.accountFactory(provider.url);
   const users = await Promise.all(
-    Array.from({ length: 4 }, () => home.subaccount(owner, { CreditGranted: 50 })),
+    Array.from({ length: 4 }, () => factory.subaccount(owner, { CreditGranted: 50 })),
   );
   const received: Received[] = [];
   const sent = new Set<string>();
@@ -103,10 +103,10 @@ test("kill -9 under load loses no charge that a client was told, and books none 
 }, 90_000);
 
 test("windows survive a kill: what was used up before is used up after", async () => {
-  const home = bench.household(provider.url);
-  const limited = await home.subaccount(owner, { RPM: 4 });
-  const daily = await home.subaccount(owner, { RPD: 3 });
-  const tokens = await home.subaccount(owner, { TPM: 100 });
+  const factory = bench.accountFactory(provider.url);
+  const limited = await factory.subaccount(owner, { RPM: 4 });
+  const daily = await factory.subaccount(owner, { RPD: 3 });
+  const tokens = await factory.subaccount(owner, { TPM: 100 });
   const before = [];
   for (let i = 0; i < 4; i++) before.push(await bench.chat(limited.key, "[[output=1]]"));
   for (let i = 0; i < 3; i++) before.push(await bench.chat(daily.key, "[[output=1]]"));
@@ -125,9 +125,9 @@ test("windows survive a kill: what was used up before is used up after", async (
 });
 
 test("accounts, keys and configuration that were answered are there after a kill", async () => {
-  const home = bench.household(provider.url);
-  const another = await home.owner({ keys: 2 });
-  const child = await home.subaccount(another, { CreditGranted: 7.25, RPM: 9 });
+  const factory = bench.accountFactory(provider.url);
+  const another = await factory.owner({ keys: 2 });
+  const child = await factory.subaccount(another, { CreditGranted: 7.25, RPM: 9 });
   await bench.end("SIGKILL");
   await bench.start();
   const { body } = await bench.call(another.key, "GET", `/x-users/${child.id}`);
@@ -143,8 +143,8 @@ test("accounts, keys and configuration that were answered are there after a kill
 });
 
 test("a kill while accounts are being created leaves each of them whole or absent, and no dollar is lost", async () => {
-  const home = bench.household(provider.url);
-  const giver = await home.owner({ credit: 500 });
+  const factory = bench.accountFactory(provider.url);
+  const giver = await factory.owner({ credit: 500 });
   const asked = Array.from({ length: 40 }, (_, i) => `born-${fresh()}-${i}`);
   let answered = 0;
   const answers = Promise.allSettled(

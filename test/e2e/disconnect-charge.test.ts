@@ -7,7 +7,7 @@ import { type Account, asking, charged, charges, type Json, nano, until } from "
 import { prepared, useProcessBench } from "./use-bench.ts";
 
 const { bench, provider } = useProcessBench();
-const owner = prepared(() => bench.household(provider.url).owner());
+const owner = prepared(() => bench.accountFactory(provider.url).owner());
 
 /** Nobody can write until `free` is called. */
 function lockStore(): () => void {
@@ -60,7 +60,7 @@ async function settled(user: Account): Promise<Json[]> {
 }
 
 test("a stream of which content was delivered is charged once", async () => {
-  const user = await bench.household(provider.url).subaccount(owner);
+  const user = await bench.accountFactory(provider.url).subaccount(owner);
   const before = provider.totals().complete;
   const leaver = asks(user, "[[output=3 chunk_ms=60]]", true);
   await until("content has come", leaver.reading);
@@ -77,7 +77,7 @@ test("a stream of which content was delivered is charged once", async () => {
 });
 
 test("a whole answer is charged once or, when the client was first, not at all", async () => {
-  const user = await bench.household(provider.url).subaccount(owner);
+  const user = await bench.accountFactory(provider.url).subaccount(owner);
   const before = provider.totals().complete;
   const free = lockStore();
   const leaver = asks(user, "[[output=3]]", false);

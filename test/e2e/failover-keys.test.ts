@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { charges, fresh, type Owner, until } from "./harness.ts";
-import { ask, fares, fateOf, type Household, household, watch } from "./harness-keys.ts";
+import { ask, createAccounts, fares, fateOf, type TestAccounts, watch } from "./harness-keys.ts";
 import { HeldTime } from "./timers.ts";
 import { useBench } from "./use-bench.ts";
 
@@ -15,7 +15,7 @@ function behave(owner: Owner, ...scripts: (string | null)[]): void {
 }
 
 /** Asks until the first key was tried so often, and waits until its Level has heard of it. */
-async function failing({ owner, user }: Household, times: number): Promise<void> {
+async function failing({ owner, user }: TestAccounts, times: number): Promise<void> {
   const seen = watch(bench);
   const first = owner.keys[0]!;
   for (let asked = 0; seen.order(first).split("1").length - 1 < times; asked++) {
@@ -25,7 +25,7 @@ async function failing({ owner, user }: Household, times: number): Promise<void>
 }
 
 test("failures with an answer between them are no three in a row, however quickly they follow", async () => {
-  const { owner, user } = await household(bench, null);
+  const { owner, user } = await createAccounts(bench, null);
   const [key] = owner.keys;
   for (let round = 0; round < 5; round++) {
     // A Level that counts more than five failures a minute would be another story: here nobody stands in for it.
@@ -38,12 +38,12 @@ test("failures with an answer between them are no three in a row, however quickl
 
 describe("three failures in a row", () => {
   test("put a key to sleep for five minutes, two do not, and the other key serves everybody", async () => {
-    const house = await household(bench, "fault=500", null);
-    const { owner, user } = house;
+    const accounts = await createAccounts(bench, "fault=500", null);
+    const { owner, user } = accounts;
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
-    await failing(house, 2);
+    await failing(accounts, 2);
     expect(await fateOf(bench, owner, first)).toBe("normal");
-    await failing(house, 1);
+    await failing(accounts, 1);
     await fares(bench, owner, first, "sleeping 5 min");
     const { body } = await bench.call(owner.key, "GET", "/x-conf");
     expect(body.SleepingKeys).toMatchObject([{ ID: first.id, SleepTimes: 1, Reason: "server_error" }]);
@@ -53,7 +53,7 @@ describe("three failures in a row", () => {
   });
 
   test("that a success came between are none", async () => {
-    const { owner, user } = await household(bench, null);
+    const { owner, user } = await createAccounts(bench, null);
     for (const script of ["fault=500", "fault=500", null, "fault=500", "fault=500"]) {
       behave(owner, script);
       await ask(bench, user);
@@ -65,7 +65,7 @@ describe("three failures in a row", () => {
   });
 
   test("by requests that ran at the same time are one", async () => {
-    const { owner, user } = await household(bench, "head_ms=50 fault=500");
+    const { owner, user } = await createAccounts(bench, "head_ms=50 fault=500");
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(bench, user)));
     expect(new Set(answers.map(({ told }) => told))).toEqual(new Set(["502 upstream_failed"]));
     behave(owner, null);
@@ -73,26 +73,26 @@ describe("three failures in a row", () => {
   });
 
   test("of the only key: then nobody can serve, and the client hears when one will", async () => {
-    const house = await household(bench, "fault=500");
-    await failing(house, 3);
-    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
+    const accounts = await createAccounts(bench, "fault=500");
+    await failing(accounts, 3);
+    await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
     const seen = watch(bench);
-    const answer = await ask(bench, house.user);
+    const answer = await ask(bench, accounts.user);
     expect([answer.told, answer.attempts, seen.calls().length]).toEqual(["503 no_available_key", 0, 0]);
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(298, 301);
     expect(answer.headers.get("x-should-retry")).toBe("false");
-    expect(charges(await bench.ledger(house.user.key))).toEqual([]);
+    expect(charges(await bench.ledger(accounts.user.key))).toEqual([]);
   });
 });
 
 describe("waking", () => {
   /** One key asleep for five minutes, the other well. */
-  async function asleep(...others: null[]): Promise<Household> {
-    const house = await household(bench, "fault=500", ...others);
-    await failing(house, 3);
-    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
-    behave(house.owner, null);
-    return house;
+  async function asleep(...others: null[]): Promise<TestAccounts> {
+    const accounts = await createAccounts(bench, "fault=500", ...others);
+    await failing(accounts, 3);
+    await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
+    behave(accounts.owner, null);
+    return accounts;
   }
 
   test("by hand is at once, without a probe", async () => {
@@ -178,7 +178,7 @@ describe("waking", () => {
 
 describe("a limited key", () => {
   test("rests as long as the provider said, the other one serves, and then it is used again", async () => {
-    const { owner, user } = await household(bench, "fault=429 retry=40", null);
+    const { owner, user } = await createAccounts(bench, "fault=429 retry=40", null);
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
     const seen = watch(bench);
     for (let i = 0; i < 4; i++) expect((await ask(bench, user)).told).toBe("200");
@@ -191,7 +191,7 @@ describe("a limited key", () => {
   });
 
   test("that named its pause has not failed, however often it did", async () => {
-    const { owner, user } = await household(bench, "fault=429 retry=40", null);
+    const { owner, user } = await createAccounts(bench, "fault=429 retry=40", null);
     for (let i = 0; i < 4; i++) {
       await ask(bench, user);
       await fares(bench, owner, owner.keys[0]!, "resting 40 s");
@@ -200,7 +200,7 @@ describe("a limited key", () => {
   });
 
   test("is waited for once when it asks for no more than two seconds and there is nobody else", async () => {
-    const { owner, user } = await household(bench, null);
+    const { owner, user } = await createAccounts(bench, null);
     bench.provider.behave(owner.secrets[0]!, "fault=429 retry_ms=1500", 1);
     const seen = watch(bench);
     const time = new HeldTime();
@@ -221,14 +221,14 @@ describe("a limited key", () => {
   });
 
   test("is not waited for when it asks for more", async () => {
-    const { user } = await household(bench, "fault=429 retry_ms=2500");
+    const { user } = await createAccounts(bench, "fault=429 retry_ms=2500");
     const answer = await ask(bench, user);
     expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 1]);
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 4);
   });
 
   test("that asks for the shortest pause is the one waited for, whoever failed after it", async () => {
-    const { owner, user } = await household(
+    const { owner, user } = await createAccounts(
       bench,
       "fault=429 retry_ms=900",
       "fault=429 retry_ms=200",
@@ -241,7 +241,7 @@ describe("a limited key", () => {
   });
 
   test("is not waited for by a client that left", async () => {
-    const { owner, user } = await household(bench, "fault=429 retry_ms=1500");
+    const { owner, user } = await createAccounts(bench, "fault=429 retry_ms=1500");
     const leaving = new AbortController();
     const mark = `left-${fresh()}`;
     const seen = watch(bench);
@@ -258,7 +258,7 @@ describe("a limited key", () => {
 
 describe("when all keys rest", () => {
   test("the client gets the smallest wait, and nobody is asked", async () => {
-    const { owner, user } = await household(bench, "fault=429 retry=50", "fault=429 retry=20");
+    const { owner, user } = await createAccounts(bench, "fault=429 retry=50", "fault=429 retry=20");
     const first = await ask(bench, user);
     expect([first.told, first.attempts, first.headers.get("retry-after")]).toEqual([
       "429 upstream_rate_limited",
@@ -273,7 +273,7 @@ describe("when all keys rest", () => {
   });
 
   test("too big for every key's tokens per minute: repeating it is no use, and the keys stay well", async () => {
-    const { owner, user } = await household(bench, "fault=429.too_big", "fault=429.too_big");
+    const { owner, user } = await createAccounts(bench, "fault=429.too_big", "fault=429.too_big");
     const answer = await ask(bench, user);
     expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 2]);
     expect(answer.headers.get("x-should-retry")).toBe("false");
@@ -283,7 +283,7 @@ describe("when all keys rest", () => {
 });
 
 test("a Level whose keys are all disabled is 503, and asks nobody", async () => {
-  const { owner, user } = await household(bench, null);
+  const { owner, user } = await createAccounts(bench, null);
   await bench.call(owner.key, "PUT", `/x-keys/${owner.keys[0]!.id}`, { Status: false });
   const seen = watch(bench);
   expect([(await ask(bench, user)).told, seen.calls().length]).toEqual(["503 no_available_key", 0]);

@@ -8,7 +8,7 @@ import { useBench } from "./use-bench.ts";
 
 const bench = useBench({ settings: { ALLOW_CLOCK_OFFSET: "1", KEY_FAILURES: "1000" } });
 
-interface Household {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
   readonly primary: readonly UpstreamKey[];
@@ -16,7 +16,7 @@ interface Household {
 }
 
 /** Level 1 with failing keys, Level 2 with one that is well. */
-async function household(given: { config?: object; keys?: number } = {}): Promise<Household> {
+async function createAccounts(given: { config?: object; keys?: number } = {}): Promise<TestAccounts> {
   const { config = { SWITCH_OVER: "1=2" }, keys = 1 } = given;
   const owner = await bench.owner({ keys, config });
   const backup = await bench.level(owner, 2, 1);
@@ -25,14 +25,14 @@ async function household(given: { config?: object; keys?: number } = {}): Promis
 }
 
 /** Asks and leaves the Level's failures time to arrive: requests do not wait for reports. */
-async function failures({ user }: Household, times: number): Promise<void> {
+async function failures({ user }: TestAccounts, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2, level: 2 });
   await Bun.sleep(300);
 }
 
 /** Waits until requests would go to the backup, as their explanation says, which asks no key. */
-const switched = ({ owner }: Pick<Household, "owner">) =>
+const switched = ({ owner }: Pick<TestAccounts, "owner">) =>
   until("the Level is switched over", async () => {
     const path = `/dashboard/explain?model=${MODEL}&path=/v1/chat/completions`;
     return (await bench.call(owner.key, "GET", path)).body.decision.level === 2;
@@ -40,7 +40,7 @@ const switched = ({ owner }: Pick<Household, "owner">) =>
 
 describe("a Level without a key left", () => {
   test("is followed by its backup, and the answer says which Level it was", async () => {
-    const { user, owner, primary, backup } = await household({ keys: 2 });
+    const { user, owner, primary, backup } = await createAccounts({ keys: 2 });
     const seen = watch(bench);
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 3, level: 2 });
     expect(seen.order(...primary, ...backup)).toBe("1 2 3");
@@ -58,13 +58,13 @@ describe("a Level without a key left", () => {
   });
 
   test("because all are disabled has its backup too", async () => {
-    const { user, owner, primary } = await household();
+    const { user, owner, primary } = await createAccounts();
     await bench.call(owner.key, "PUT", `/x-keys/${primary[0]!.id}`, { Status: false });
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
   });
 
   test("goes along the whole chain", async () => {
-    const { user, owner, backup } = await household({ config: { SWITCH_OVER: "1=2,2=3,3=1" } });
+    const { user, owner, backup } = await createAccounts({ config: { SWITCH_OVER: "1=2,2=3,3=1" } });
     const [last] = await bench.level(owner, 3, 1);
     bench.provider.behave(backup[0]!.secret, "fault=529");
     const seen = watch(bench);
@@ -75,19 +75,19 @@ describe("a Level without a key left", () => {
   });
 
   test("has none when none is set", async () => {
-    const { user } = await household({ config: {} });
+    const { user } = await createAccounts({ config: {} });
     expect(await ask(bench, user)).toMatchObject({ told: "502 upstream_failed", attempts: 1 });
   });
 });
 
 describe("more than five failures within a minute", () => {
   test("switch the Level over for a minute: its own keys are not asked; then they are again", async () => {
-    const house = await household();
-    const { user, primary, backup } = house;
-    await failures(house, 5);
+    const accounts = await createAccounts();
+    const { user, primary, backup } = accounts;
+    await failures(accounts, 5);
     const seen = watch(bench);
-    await failures(house, 1);
-    await switched(house);
+    await failures(accounts, 1);
+    await switched(accounts);
     expect(seen.order(...primary, ...backup)).toBe("1 2");
     for (let i = 0; i < 3; i++)
       expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
@@ -99,14 +99,14 @@ describe("more than five failures within a minute", () => {
   });
 
   test("count only within one minute", async () => {
-    const house = await household();
-    await failures(house, 5);
+    const accounts = await createAccounts();
+    await failures(accounts, 5);
     bench.moveClock(60_000);
-    await failures(house, 6);
+    await failures(accounts, 6);
   });
 
   test("are counted one by one, also when the requests ran at the same time", async () => {
-    const { user, owner, primary } = await household();
+    const { user, owner, primary } = await createAccounts();
     bench.provider.behave(primary[0]!.secret, "head_ms=50 fault=500");
     await Promise.all(Array.from({ length: 6 }, () => ask(bench, user)));
     await switched({ owner });
@@ -114,7 +114,7 @@ describe("more than five failures within a minute", () => {
   });
 
   test.each(["429 retry=1", "404", "400", "409"])("do not count when they are %s", async (fault) => {
-    const { user, owner, primary } = await household();
+    const { user, owner, primary } = await createAccounts();
     bench.provider.behave(primary[0]!.secret, `fault=${fault}`);
     for (let i = 0; i < 7; i++) {
       await ask(bench, user);
@@ -125,20 +125,20 @@ describe("more than five failures within a minute", () => {
   });
 
   test("lead nowhere when the backup cannot serve: then its own keys are asked after all", async () => {
-    const house = await household();
-    const { user, owner, primary, backup } = house;
-    await failures(house, 6);
-    await switched(house);
+    const accounts = await createAccounts();
+    const { user, owner, primary, backup } = accounts;
+    await failures(accounts, 6);
+    await switched(accounts);
     await bench.call(owner.key, "PUT", `/x-keys/${backup[0]!.id}`, { Status: false });
     bench.provider.behave(primary[0]!.secret, null);
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 1 });
   });
 
   test("switch over a stream's Level as well", async () => {
-    const house = await household();
-    await failures(house, 6);
-    await switched(house);
-    expect(await ask(bench, house.user, { stream: true })).toMatchObject({
+    const accounts = await createAccounts();
+    await failures(accounts, 6);
+    await switched(accounts);
+    expect(await ask(bench, accounts.user, { stream: true })).toMatchObject({
       told: "200",
       attempts: 1,
       level: 2,

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { asking, charges, nano, until } from "./harness.ts";
-import { type Asked, ask, fares, fateOf, type Household, household, watch } from "./harness-keys.ts";
+import { type Asked, ask, createAccounts, fares, fateOf, type TestAccounts, watch } from "./harness-keys.ts";
 import { readStream } from "./streaming.ts";
 import { useBench, useHeldTime } from "./use-bench.ts";
 
@@ -23,7 +23,7 @@ const bench = useBench({
   },
 });
 
-const streamed = ({ user }: Household, output = 8) =>
+const streamed = ({ user }: TestAccounts, output = 8) =>
   ask(bench, user, { stream: true, said: `[[output=${output}]]` });
 const read = ({ status, headers, text }: Asked) => readStream(status, headers, text);
 
@@ -38,27 +38,31 @@ describe("after the first content", () => {
     ["silence", "stall after=3", "upstream_timeout"],
   ];
   test.each(CUTS)("%s is the client's to see, once and last, and the key's fault", async (_, fault, code) => {
-    const house = await household(bench, `fault=${fault}`, null);
+    const accounts = await createAccounts(bench, `fault=${fault}`, null);
     const seen = watch(bench);
-    const { outcome: answer } = await time.passing(streamed(house), () => code === "upstream_timeout");
+    const { outcome: answer } = await time.passing(streamed(accounts), () => code === "upstream_timeout");
     const { events, error, done, said } = read(answer);
-    expect([answer.told, answer.attempts, seen.order(...house.owner.keys)]).toEqual([`cut ${code}`, 1, "1"]);
+    expect([answer.told, answer.attempts, seen.order(...accounts.owner.keys)]).toEqual([
+      `cut ${code}`,
+      1,
+      "1",
+    ]);
     expect(done).toBe(false);
     expect(events.at(-1)).toEqual({ error });
     expect(events.filter((event) => event?.error)).toHaveLength(1);
     expect(said.length).toBeGreaterThan(0);
-    const lines = charges(await bench.ledger(house.user.key));
+    const lines = charges(await bench.ledger(accounts.user.key));
     expect(lines).toMatchObject([{ basis: "partial", completion_tokens: 2 }]);
-    expect(nano(await bench.balance(house.user.key))).toBe(nano(10) + nano(lines[0].amount));
-    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
-    expect(await bench.nothingHeld(house.user.key)).toBe(true);
+    expect(nano(await bench.balance(accounts.user.key))).toBe(nano(10) + nano(lines[0].amount));
+    await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
+    expect(await bench.nothingHeld(accounts.user.key)).toBe(true);
   });
 });
 
 describe("before the first content", () => {
   test("the client sees one answer, of the key that gave it, and nothing of the other", async () => {
-    const house = await household(bench, "fault=cut after=1", null);
-    const answer = await streamed(house);
+    const accounts = await createAccounts(bench, "fault=cut after=1", null);
+    const answer = await streamed(accounts);
     const { events, done, said } = read(answer);
     expect([answer.told, answer.attempts, done]).toEqual(["200", 2, true]);
     expect(new Set(events.map(({ id }) => id)).size).toBe(1);
@@ -85,41 +89,41 @@ describe("before the first content", () => {
   });
 
   test("of the last key the failure is an ordinary error answer", async () => {
-    const house = await household(bench, "fault=error_event after=1", "fault=cut after=1");
-    const answer = await streamed(house);
+    const accounts = await createAccounts(bench, "fault=error_event after=1", "fault=cut after=1");
+    const answer = await streamed(accounts);
     expect(answer).toMatchObject({ told: "502 upstream_failed", attempts: 2 });
     expect(answer.headers.get("content-type")).toStartWith("application/json");
-    expect(charges(await bench.ledger(house.user.key))).toEqual([]);
+    expect(charges(await bench.ledger(accounts.user.key))).toEqual([]);
   });
 });
 
 describe("deadlines", () => {
   /** So much time goes by while the last call at the provider is one of this key's. */
-  const timed = (asked: Promise<Asked>, { owner }: Household, nth = 0) =>
+  const timed = (asked: Promise<Asked>, { owner }: TestAccounts, nth = 0) =>
     time.passing(asked, () => {
       const last = bench.provider.calls().at(-1);
       return last !== undefined && last.outcome === null && owner.secrets[nth]!.endsWith(last.key);
     });
 
   test("a stream without a head fails over after UPSTREAM_FIRST_MS", async () => {
-    const house = await household(bench, "fault=hang", null);
-    const { outcome, passedMs } = await timed(streamed(house), house);
+    const accounts = await createAccounts(bench, "fault=hang", null);
+    const { outcome, passedMs } = await timed(streamed(accounts), accounts);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(FIRST_MS, TOTAL_MS);
-    await fares(bench, house.owner, house.owner.keys[0]!, "sleeping 5 min");
+    await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
   });
 
   test("a stream silent before its content fails over after UPSTREAM_IDLE_MS", async () => {
-    const house = await household(bench, "fault=stall after=1", null);
-    const { outcome, passedMs } = await timed(streamed(house), house);
+    const accounts = await createAccounts(bench, "fault=stall after=1", null);
+    const { outcome, passedMs } = await timed(streamed(accounts), accounts);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
   test("a whole answer may take its time to a head, and fails over when its body falls silent", async () => {
-    const house = await household(bench, `head_ms=${FIRST_MS + 2_000}`);
-    expect((await timed(ask(bench, house.user), house)).outcome.told).toBe("200");
-    const other = await household(bench, "fault=stall", null);
+    const accounts = await createAccounts(bench, `head_ms=${FIRST_MS + 2_000}`);
+    expect((await timed(ask(bench, accounts.user), accounts)).outcome.told).toBe("200");
+    const other = await createAccounts(bench, "fault=stall", null);
     const { outcome, passedMs } = await timed(ask(bench, other.user), other);
     expect(outcome).toMatchObject({ told: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
@@ -128,42 +132,42 @@ describe("deadlines", () => {
   test.each([true, false])(
     "all attempts together stay within UPSTREAM_TIMEOUT_MS (streamed: %p)",
     async (stream) => {
-      const house = await household(bench, ...Array(6).fill("fault=hang"));
-      const more = await bench.level(house.owner, 2, 3);
+      const accounts = await createAccounts(bench, ...Array(6).fill("fault=hang"));
+      const more = await bench.level(accounts.owner, 2, 3);
       for (const { secret } of more) bench.provider.behave(secret, "fault=hang");
-      await bench.call(house.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
-      const asked = ask(bench, house.user, { stream });
+      await bench.call(accounts.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
+      const asked = ask(bench, accounts.user, { stream });
       const { outcome, passedMs } = await time.passing(asked, () => bench.provider.inFlight() === 1);
       expect(outcome.told).toBe("504 upstream_timeout");
       // A stream gives each key its UPSTREAM_FIRST_MS, a whole answer gives the first one all the time there is.
       expect(outcome.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
       expect(passedMs).toBeWithin(TOTAL_MS, TOTAL_MS + FIRST_MS);
       await until("every call is given up", () => bench.provider.inFlight() === 0);
-      expect(await bench.balance(house.user.key)).toBe(10);
-      for (const { secret } of [...house.owner.keys, ...more]) bench.provider.behave(secret, null);
-      await bench.level(house.owner, 1, 1);
-      await until("nothing is held", () => bench.nothingHeld(house.user.key));
+      expect(await bench.balance(accounts.user.key)).toBe(10);
+      for (const { secret } of [...accounts.owner.keys, ...more]) bench.provider.behave(secret, null);
+      await bench.level(accounts.owner, 1, 1);
+      await until("nothing is held", () => bench.nothingHeld(accounts.user.key));
     },
   );
 
   test("a wait for a limited key ends with them", async () => {
     // It would be over 200 ms after them.
-    const house = await household(bench, `head_ms=${TOTAL_MS - 1_700} fault=429 retry_ms=1900`);
+    const accounts = await createAccounts(bench, `head_ms=${TOTAL_MS - 1_700} fault=429 retry_ms=1900`);
     const seen = watch(bench);
-    const asked = ask(bench, house.user);
+    const asked = ask(bench, accounts.user);
     await until("the key is asked", () => bench.provider.inFlight() === 1);
     time.pass(TOTAL_MS - 1_800);
     const refused = until("it is limited", () => seen.calls()[0]?.outcome === "complete");
     await time.passing(refused, () => true, 100);
-    const fate = () => fateOf(bench, house.owner, house.owner.keys[0]!);
+    const fate = () => fateOf(bench, accounts.owner, accounts.owner.keys[0]!);
     await until("it rests", async () => (await fate()).startsWith("resting"));
     const { outcome } = await time.passing(asked, () => true, 100);
     expect([outcome.told, outcome.attempts]).toEqual(["429 upstream_rate_limited", 1]);
   });
 
   test("once content has come a stream may go on beyond UPSTREAM_TIMEOUT_MS", async () => {
-    const house = await household(bench, "chunk_ms=2000");
-    const { outcome, passedMs } = await timed(streamed(house, 16), house);
+    const accounts = await createAccounts(bench, "chunk_ms=2000");
+    const { outcome, passedMs } = await timed(streamed(accounts, 16), accounts);
     expect(outcome.told).toBe("200");
     expect(passedMs).toBeGreaterThan(TOTAL_MS);
   });

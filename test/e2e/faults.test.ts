@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { FAULTS } from "../provider/faults.ts";
 import { charges, type Json, nano, until } from "./harness.ts";
-import { type Household, household } from "./harness-keys.ts";
+import { createAccounts, type TestAccounts } from "./harness-keys.ts";
 import { readStream, type Streamed } from "./streaming.ts";
 import { useBench } from "./use-bench.ts";
 
@@ -75,7 +75,11 @@ test("the table knows every fault of the stand-in", () => {
   expect(Object.keys(FAULTS).filter((name) => !named.has(name))).toEqual([]);
 });
 
-async function ask({ user }: Household, fault: string, stream: boolean): Promise<Streamed & { body: Json }> {
+async function ask(
+  { user }: TestAccounts,
+  fault: string,
+  stream: boolean,
+): Promise<Streamed & { body: Json }> {
   const answer = await bench.chat(
     user.key,
     `say it [[output=12 fault=${fault}]]`,
@@ -86,7 +90,7 @@ async function ask({ user }: Household, fault: string, stream: boolean): Promise
   return { ...read, body: answer.body };
 }
 
-const money = async ({ user }: Household) => {
+const money = async ({ user }: TestAccounts) => {
   const lines = await bench.ledger(user.key);
   return { balance: nano(await bench.balance(user.key)), charges: charges(lines) };
 };
@@ -97,10 +101,10 @@ const CASES = Object.entries(SEEN).flatMap(([fault, [whole, streamed]]) => [
 ]);
 
 test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
-  const house = await household(bench, null);
-  const before = await money(house);
-  const answer = await ask(house, fault, stream);
-  const after = await money(house);
+  const accounts = await createAccounts(bench, null);
+  const before = await money(accounts);
+  const answer = await ask(accounts, fault, stream);
+  const after = await money(accounts);
   const line = after.charges.at(-1);
   expect(answer.headers.get("x-request-id")).toBeString();
   expect(answer.text).not.toContain("org-standin");
@@ -136,14 +140,14 @@ test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
     expect(after).toEqual(before);
   }
   // Cancelling a hold is not waited for. To be admitted again the account needs a key that is well.
-  await bench.level(house.owner, 1, 1);
-  await until("the hold is free", () => bench.nothingHeld(house.user.key));
+  await bench.level(accounts.owner, 1, 1);
+  await until("the hold is free", () => bench.nothingHeld(accounts.user.key));
   await until("the provider is alone", () => bench.provider.inFlight() === 0);
 });
 
 describe("what a refusal says beside its code", () => {
   test("a rejection carries the provider's words, cleaned of organisations, keys and addresses", async () => {
-    const { body } = await ask(await household(bench, null), "400.context", false);
+    const { body } = await ask(await createAccounts(bench, null), "400.context", false);
     expect(body.error).toEqual({
       message:
         "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
@@ -159,7 +163,7 @@ describe("what a refusal says beside its code", () => {
       ["retry=date", "20"],
       ["retry_ms=1500", "2"],
     ] as const) {
-      const answer = await ask(await household(bench, null), `429 ${retry}`, false);
+      const answer = await ask(await createAccounts(bench, null), `429 ${retry}`, false);
       const told = Number(answer.headers.get("retry-after"));
       // What is left of it when the answer is written.
       expect(told).toBeWithin(Math.max(1, Number(wait) - 10), Number(wait) + 1);
@@ -168,10 +172,10 @@ describe("what a refusal says beside its code", () => {
   });
 
   test("a wait above 30 s, and a request too big for the provider's TPM, say x-should-retry: false", async () => {
-    const long = await ask(await household(bench, null), "429 retry=90", false);
+    const long = await ask(await createAccounts(bench, null), "429 retry=90", false);
     expect(Number(long.headers.get("retry-after"))).toBeWithin(80, 91);
     expect(long.headers.get("x-should-retry")).toBe("false");
-    const big = await ask(await household(bench, null), "429.too_big", false);
+    const big = await ask(await createAccounts(bench, null), "429.too_big", false);
     expect(big.headers.get("x-should-retry")).toBe("false");
   });
 });

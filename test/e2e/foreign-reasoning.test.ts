@@ -3,13 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { charges, type Json, MODEL } from "./harness.ts";
-import { fares, type Household, watch } from "./harness-keys.ts";
+import { fares, type TestAccounts, watch } from "./harness-keys.ts";
 import { useBench } from "./use-bench.ts";
 
 const bench = useBench({ settings: { KEY_FAILURES: "3" } });
 
 /** An Owner with a key for each organization, and an account below it. */
-async function houseOf(...organizations: readonly string[]): Promise<Household> {
+async function createAccounts(...organizations: readonly string[]): Promise<TestAccounts> {
   const owner = await bench.owner({ keys: organizations.length });
   for (const [nth, organization] of organizations.entries()) {
     await bench.call(owner.key, "PUT", `/x-keys/${owner.keys[nth]!.id}`, { Config: { responses: true } });
@@ -23,13 +23,13 @@ const asked = (input: unknown, more: object = {}) => ({
   ...{ max_output_tokens: 50, ...more },
 });
 const said = (text: string) => ({ role: "user", content: `${text} [[reasoning=4 output=9]]` });
-const post = ({ user }: Household, body: object) => bench.call(user.key, "POST", "/v1/responses", body);
+const post = ({ user }: TestAccounts, body: object) => bench.call(user.key, "POST", "/v1/responses", body);
 const typesOf = (call: { readonly body: unknown }): string[] =>
   (call.body as Json).input.map(({ type, role }: Json) => type ?? role);
 
 /** The input of a second turn, whose first one was answered by the first key. Keys take turns, so that the other one is next. */
-async function secondTurn(house: Household, first = said("hello")): Promise<Json[]> {
-  const { body } = await post(house, asked([first]));
+async function secondTurn(accounts: TestAccounts, first = said("hello")): Promise<Json[]> {
+  const { body } = await post(accounts, asked([first]));
   expect(body.output.map(({ type }: Json) => type)).toEqual(["reasoning", "message"]);
   expect(body.output[0].encrypted_content).toBe("gAAAAAnorth");
   return [first, ...body.output, said("and now?")];
@@ -37,11 +37,11 @@ async function secondTurn(house: Household, first = said("hello")): Promise<Json
 
 describe("a conversation that moves to a key of another organization", () => {
   test.each([false, true])("goes on there without its reasoning (streamed: %p)", async (stream) => {
-    const house = await houseOf("north", "south");
-    const { owner, user } = house;
-    const input = await secondTurn(house);
+    const accounts = await createAccounts("north", "south");
+    const { owner, user } = accounts;
+    const input = await secondTurn(accounts);
     const seen = watch(bench);
-    const answer = await post(house, asked(input, { stream }));
+    const answer = await post(accounts, asked(input, { stream }));
     expect([answer.status, answer.headers.get("x-arbor-attempts")]).toEqual([200, "2"]);
     expect(seen.order(...owner.keys)).toBe("2 2");
     const [refused, answered] = seen.calls();
@@ -58,22 +58,22 @@ describe("a conversation that moves to a key of another organization", () => {
   });
 
   test("keeps going turn after turn, with reasoning of both", async () => {
-    const house = await houseOf("north", "south");
-    const input = await secondTurn(house);
-    const second = await post(house, asked(input));
+    const accounts = await createAccounts("north", "south");
+    const input = await secondTurn(accounts);
+    const second = await post(accounts, asked(input));
     const own = second.body.output[0];
     expect(own).toMatchObject({ type: "reasoning", encrypted_content: "gAAAAAsouth" });
     const seen = watch(bench);
-    const third = await post(house, asked([...input, ...second.body.output, said("go on")]));
+    const third = await post(accounts, asked([...input, ...second.body.output, said("go on")]));
     expect(third.status).toBe(200);
     expect(typesOf(seen.calls().at(-1)!)).toEqual(["user", "message", "user", "message", "user"]);
   });
 
   test("does so with a body that a worker has read", async () => {
-    const house = await houseOf("north", "south");
-    const input = await secondTurn(house, said("word ".repeat(80_000)));
+    const accounts = await createAccounts("north", "south");
+    const input = await secondTurn(accounts, said("word ".repeat(80_000)));
     const seen = watch(bench);
-    const answer = await post(house, asked(input));
+    const answer = await post(accounts, asked(input));
     expect([answer.status, answer.headers.get("x-arbor-attempts")]).toEqual([200, "2"]);
     expect(typesOf(seen.calls().at(-1)!)).toEqual(["user", "message", "user"]);
     expect((seen.calls().at(-1)!.body as Json).input[0].content).toHaveLength(input[0].content.length);
@@ -81,7 +81,7 @@ describe("a conversation that moves to a key of another organization", () => {
 });
 
 test("the provider's error reaches the client when it refuses the rest as well, after one more attempt", async () => {
-  const house = await houseOf("north", "south");
+  const accounts = await createAccounts("north", "south");
   const message = "The encrypted content gAAA...orth could not be verified.";
   const error = { message, type: "invalid_request_error", param: null, code: "invalid_encrypted_content" };
   const bodies: Json[] = [];
@@ -93,12 +93,12 @@ test("the provider's error reaches the client when it refuses the rest as well, 
     },
   });
   try {
-    const { owner, user } = house;
+    const { owner, user } = accounts;
     const Provider = `http://127.0.0.1:${host.port}/v1`;
     for (const { id } of owner.keys) await bench.call(owner.key, "PUT", `/x-keys/${id}`, { Provider });
     const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAAnorth" };
     const compaction = { type: "compaction", encrypted_content: "gAAAAAnorth" };
-    const answer = await post(house, asked([said("hello"), reasoning, compaction]));
+    const answer = await post(accounts, asked([said("hello"), reasoning, compaction]));
     expect([answer.status, answer.body.error.code, answer.body.error.message]).toEqual([
       400,
       "invalid_encrypted_content",

@@ -123,13 +123,16 @@ function waitOf(until: string | undefined, now: number): string {
 }
 
 /** An Owner, and an account below it. */
-export interface Household {
+export interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
 }
 
-/** One with a key for each script, which behaves so; null: well. */
-export async function household(bench: Bench, ...scripts: readonly (string | null)[]): Promise<Household> {
+/** Creates an Owner with one provider key for each script, which the key follows, and an account below it. A key without a script works. */
+export async function createAccounts(
+  bench: Bench,
+  ...scripts: readonly (string | null)[]
+): Promise<TestAccounts> {
   const owner = await bench.owner({ keys: scripts.length });
   for (const [i, script] of scripts.entries()) bench.provider.behave(owner.secrets[i]!, script);
   return { owner, user: await bench.subaccount(owner) };

@@ -138,7 +138,7 @@ export async function startBench(options: BenchOptions = {}): Promise<Bench> {
   const rootKey = service.rootKey!;
   return {
     ...calls,
-    ...householdOf(calls.call, rootKey, provider.url),
+    ...accountFactory(calls.call, rootKey, provider.url),
     service,
     url: service.url,
     rootKey,
@@ -207,7 +207,8 @@ export function callsTo(
 
 export const asking = (said: string) => ({ model: MODEL, messages: [{ role: "user", content: said }] });
 
-export function householdOf(
+/** Returns the calls that create Owners, keys and accounts by the API of a service, with the key of Root. */
+export function accountFactory(
   call: Call,
   rootKey: string,
   providerUrl: string,

@@ -248,13 +248,13 @@ describe("kill -9", () => {
   test("at any moment: a repeat is answered or told that it is too late, and no key is ever charged twice", async () => {
     const bench = processBench();
     await bench.start();
-    const home = bench.household(provider.url);
-    const owner = await home.owner();
+    const factory = bench.accountFactory(provider.url);
+    const owner = await factory.owner();
     const once = (user: Account, key: string) =>
       ask(bench, user, key, "[[output=4 prompt=9 head_ms=3]]", { max_tokens: 4 });
     // An account for each round, and fewer requests than the 100 answers that are kept of one account.
     for (const count of [1, 25, 60]) {
-      const user = await home.subaccount(owner);
+      const user = await factory.subaccount(owner);
       const keys: string[] = [];
       const whole = new Map<string, string>();
       let over = false;
@@ -289,8 +289,8 @@ describe("kill -9", () => {
   test("between the charge and the answer: the mark is there, the answer is not, and the repeat is not charged", async () => {
     const bench = processBench();
     await bench.start();
-    const home = bench.household(provider.url);
-    const user = await home.subaccount(await home.owner());
+    const factory = bench.accountFactory(provider.url);
+    const user = await factory.subaccount(await factory.owner());
     expect((await ask(bench, user, "key", "[[output=2]]")).status).toBe(200);
     await bench.end("SIGKILL");
     const database = new Database(bench.database);
@@ -308,8 +308,8 @@ describe("kill -9", () => {
   test("in the middle of a stream: nothing was charged, and the repeat runs", async () => {
     const bench = processBench();
     await bench.start();
-    const home = bench.household(provider.url);
-    const user = await home.subaccount(await home.owner());
+    const factory = bench.accountFactory(provider.url);
+    const user = await factory.subaccount(await factory.owner());
     const said = "[[output=200 chunk_ms=20]]";
     const first = ask(bench, user, "key", said, { stream: true }).catch(() => null);
     await until("the first is under way", () => provider.inFlight() > 0);

@@ -9,9 +9,9 @@ import { useProcessBench } from "./use-bench.ts";
 const { bench, provider } = useProcessBench();
 
 test("events survive kills", async () => {
-  const household = bench.household(provider.url);
-  const owner = await household.owner({ keys: 1 });
-  const user = await household.subaccount(owner);
+  const factory = bench.accountFactory(provider.url);
+  const owner = await factory.owner({ keys: 1 });
+  const user = await factory.subaccount(owner);
   const { id, secret } = owner.keys[0]!;
   const key = async (): Promise<Json> => (await bench.call(owner.key, "GET", `/x-keys/${id}`)).body.key;
   const events = async (): Promise<Json[]> => (await bench.call(owner.key, "GET", "/x-events")).body.events;

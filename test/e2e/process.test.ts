@@ -7,8 +7,8 @@ import { readStream } from "./streaming.ts";
 import { prepared, useProcessBench } from "./use-bench.ts";
 
 const { bench, provider } = useProcessBench();
-const owner = prepared(() => bench.household(provider.url).owner());
-const user = prepared(() => bench.household(provider.url).subaccount(owner));
+const owner = prepared(() => bench.accountFactory(provider.url).owner());
+const user = prepared(() => bench.accountFactory(provider.url).subaccount(owner));
 
 test("the first start tells address, data and Root's key; a later one tells no key and keeps the old one", async () => {
   expect(bench.output()).toContain("arborgate serves on http://127.0.0.1:");

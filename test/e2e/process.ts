@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bench, callsTo, householdOf, until } from "./harness.ts";
+import { accountFactory, type Bench, callsTo, until } from "./harness.ts";
 
 const HOME = join(import.meta.dir, "../..");
 const BUN = join(HOME, "node_modules/.bin/bun");
@@ -22,7 +22,7 @@ export interface ProcessBench extends Pick<Bench, "call" | "chat" | "ledger" | "
   /** Address of the process that runs now. */
   url(): string;
   rootKey(): string;
-  household(providerUrl: string): Pick<Bench, "owner" | "subaccount">;
+  accountFactory(providerUrl: string): Pick<Bench, "owner" | "subaccount">;
   /** Starts a process on the data, and waits until it is ready. */
   start(env?: Record<string, string>): Promise<void>;
   /** Ends it with a signal, and tells how it ended. */
@@ -77,7 +77,7 @@ export function processBench(): ProcessBench {
     database,
     url: () => url,
     rootKey: () => rootKey,
-    household: (providerUrl) => householdOf(bench.call, rootKey, providerUrl),
+    accountFactory: (providerUrl) => accountFactory(bench.call, rootKey, providerUrl),
     async start(env = {}) {
       const one = launch(env);
       running = one;

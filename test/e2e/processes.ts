@@ -7,7 +7,7 @@ import { openAudit } from "../../src/store/open.ts";
 import { type Child, startChild } from "../children.ts";
 import { clusterGround, type Ground, ROOT_KEY } from "../node/nodes.ts";
 import { type Provider, startProvider } from "../provider/provider.ts";
-import { type Bench, callsTo, householdOf, type Json, jsonOf, until } from "./harness.ts";
+import { accountFactory, type Bench, callsTo, type Json, jsonOf, until } from "./harness.ts";
 
 const HOME = join(import.meta.dir, "../..");
 /** A start on a machine with much else to do; after a crash it waits for its former self, too. */
@@ -52,7 +52,7 @@ export async function sharedPorts(what: string): Promise<Processes | null> {
 
   const processes: Processes = {
     ...calls,
-    ...householdOf(calls.call, ROOT_KEY, provider.url),
+    ...accountFactory(calls.call, ROOT_KEY, provider.url),
     ground,
     provider,
     launch(env = {}) {

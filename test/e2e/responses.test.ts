@@ -24,7 +24,7 @@ import { useBench } from "./use-bench.ts";
 const bench = useBench();
 
 /** An Owner with two keys, whose turns come by turns, and two accounts below it. */
-async function household(given: Parameters<Bench["owner"]>[0] = {}) {
+async function createAccounts(given: Parameters<Bench["owner"]>[0] = {}) {
   const owner = await bench.owner({ keys: 2, ...given });
   return { owner, user: await bench.subaccount(owner), other: await bench.subaccount(owner) };
 }
@@ -46,11 +46,11 @@ async function made(owner: Owner, user: Account, more: object = {}): Promise<{ b
   return { body: answer.body, place: seen.order(...owner.keys) };
 }
 
-/** Both: a household, of whose user a response is kept. */
+/** Creates an Owner with an account, and a stored response of the account. */
 async function kept(given: Parameters<Bench["owner"]>[0] = {}, more: object = {}) {
-  const house = await household(given);
-  const { body, place } = await made(house.owner, house.user, more);
-  return { ...house, body, place, key: house.owner.keys[Number(place) - 1]! };
+  const accounts = await createAccounts(given);
+  const { body, place } = await made(accounts.owner, accounts.user, more);
+  return { ...accounts, body, place, key: accounts.owner.keys[Number(place) - 1]! };
 }
 
 const NOT_FOUND = "400 previous_response_not_found";
@@ -99,7 +99,7 @@ describe("a request that refers to what was made", () => {
     ["an id longer than any", { previous_response_id: "r".repeat(5_000) }, "previous_response_id"],
     ["half a character", { previous_response_id: "resp_\ud800" }, "previous_response_id"],
   ])("that nobody knows is refused, and never sent: %s", async (_, more, param) => {
-    const { user } = await household();
+    const { user } = await createAccounts();
     const seen = watch(bench);
     const answer = await respond(user, more);
     expect(told(answer)).toBe(NOT_FOUND);
@@ -128,7 +128,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test("the answer of a stream is found as well, and each answer can be referred to in turn", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     const seen = watch(bench);
     const stream = await respond(user, { stream: true });
     const [, id] = /"id":"(resp_\w+)"/.exec(stream.text)!;
@@ -140,7 +140,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test("a stream that was cut can be looked up by what it began with", async () => {
-    const { owner, user } = await household({ keys: 1 });
+    const { owner, user } = await createAccounts({ keys: 1 });
     const stream = await respond(user, { stream: true, input: "[[output=20 fault=cut after=8]]" });
     expect(stream.text).toContain("event: error");
     const [, id] = /"id":"(resp_\w+)"/.exec(stream.text)!;
@@ -157,7 +157,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test("of two keys at once is refused, since neither has both", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     const [one, two] = [await made(owner, user), await made(owner, user)];
     expect(one.place).not.toBe(two.place);
     const seen = watch(bench);
@@ -172,7 +172,7 @@ describe("a request that refers to what was made", () => {
   });
 
   test("more references than anybody needs are refused before they are looked for", async () => {
-    const { user } = await household();
+    const { user } = await createAccounts();
     const input = Array.from({ length: 1_001 }, (_, i) => ({ type: "item_reference", id: `msg_${i}` }));
     expect(told(await respond(user, { input }))).toBe("400 invalid_parameter");
   });
@@ -226,7 +226,7 @@ describe("the key that made it, and no other", () => {
   });
 
   test("neither to SWITCH_OVER's Level nor to a backup model", async () => {
-    const { owner, user } = await household({
+    const { owner, user } = await createAccounts({
       config: { SWITCH_OVER: "1=2", MODEL_FAILOVER: `${MODEL}=other-model` },
       pricing: { ChatPricing: { "*": { InputText: 1, OutputText: 2 } } },
     });
@@ -240,7 +240,7 @@ describe("the key that made it, and no other", () => {
   });
 
   test("it answers from the Level of a former switch-over, wherever the model leads now", async () => {
-    const { owner, user } = await household({ keys: 1, config: { SWITCH_OVER: "1=2" } });
+    const { owner, user } = await createAccounts({ keys: 1, config: { SWITCH_OVER: "1=2" } });
     const [backup] = await bench.level(owner, 2, 1);
     bench.provider.behave(owner.keys[0]!.secret, "fault=500", 1);
     const seen = watch(bench);
@@ -251,7 +251,7 @@ describe("the key that made it, and no other", () => {
   });
 
   test("a Level that the account may not use any more is refused", async () => {
-    const { owner, user } = await household({ keys: 1, config: { SWITCH_OVER: "1=2" } });
+    const { owner, user } = await createAccounts({ keys: 1, config: { SWITCH_OVER: "1=2" } });
     await bench.level(owner, 2, 1);
     bench.provider.behave(owner.keys[0]!.secret, "fault=500", 1);
     const { body } = await respond(user);
@@ -457,7 +457,7 @@ describe("GET and DELETE of a response", () => {
   });
 
   test("the official client chains, retrieves and deletes", async () => {
-    const { user } = await household();
+    const { user } = await createAccounts();
     const client = new OpenAI({ baseURL: `${bench.url}/v1`, apiKey: user.key, maxRetries: 0 });
     const first = await client.responses.create({ model: MODEL, input: "Hi" });
     const second = await client.responses.create({

@@ -135,8 +135,8 @@ describe("another process writes", () => {
   beforeAll(async () => {
     bench = processBench();
     await start({});
-    owner = await bench.household(provider.url).owner();
-    user = await bench.household(provider.url).subaccount(owner);
+    owner = await bench.accountFactory(provider.url).owner();
+    user = await bench.accountFactory(provider.url).subaccount(owner);
   });
   afterAll(() => bench.close());
 
@@ -169,8 +169,8 @@ if (compiler === null) {
       expect([built.exitCode, built.stderr.toString()]).toEqual([0, ""]);
       env = { LD_PRELOAD: shim, STALL_FLAG: flag, STALL_PATH: bench.database };
       await start(env);
-      owner = await bench.household(provider.url).owner();
-      user = await bench.household(provider.url).subaccount(owner);
+      owner = await bench.accountFactory(provider.url).owner();
+      user = await bench.accountFactory(provider.url).subaccount(owner);
     });
     afterAll(async () => {
       rmSync(flag, { force: true });

@@ -13,7 +13,7 @@ const STYLES = ["chat", "messages"] as const;
 const SAID = "what is the weather in [[tool=1 output=5]] Oslo";
 const REPORT = "three degrees and rain";
 
-async function household(style: (typeof STYLES)[number]): Promise<{ owner: Owner; user: Account }> {
+async function createAccounts(style: (typeof STYLES)[number]): Promise<{ owner: Owner; user: Account }> {
   const owner = await bench.owner({ style });
   return { owner, user: await bench.subaccount(owner) };
 }
@@ -44,7 +44,7 @@ function sdk(user: Account) {
 
 describe.each(STYLES)("the SDK's tool loop at a %s key", (style) => {
   test.each([false, true])("ends well, and the model sees the whole history (stream: %p)", async (stream) => {
-    const { user } = await household(style);
+    const { user } = await createAccounts(style);
     const { client, threads } = sdk(user);
     const before = watch(bench);
     const runner = client.beta.messages.toolRunner({
@@ -79,7 +79,7 @@ const FIELDS: readonly (readonly [string, object])[] = [
 
 describe.each(STYLES)("at a %s key", (style) => {
   test.each(FIELDS)("%s is refused in words that the SDK knows, and never sent", async (_, more) => {
-    const { user } = await household(style);
+    const { user } = await createAccounts(style);
     const seen = watch(bench);
     for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
       const messages = [{ role: "user", content: "say it" }];
@@ -95,7 +95,7 @@ describe.each(STYLES)("at a %s key", (style) => {
   });
 
   test("null, and diagnostics of nothing earlier, are no conversation", async () => {
-    const { user } = await household(style);
+    const { user } = await createAccounts(style);
     const more = { thread: null, previous_message_id: null, diagnostics: { previous_message_id: null } };
     const messages = [{ role: "user", content: "say it [[output=2]]" }];
     const answer = await bench.call(user.key, "POST", "/v1/messages", {
@@ -107,7 +107,7 @@ describe.each(STYLES)("at a %s key", (style) => {
 });
 
 test("a fault of the key's or of an address goes before it", async () => {
-  const { owner } = await household("messages");
+  const { owner } = await createAccounts("messages");
   const user = await bench.subaccount(owner, { AllowIPs: "192.0.2.1" });
   const answer = await bench.call(user.key, "POST", "/v1/messages", { thread: { type: "create" } });
   expect(answer.body.error.code).toBe("ip_not_allowed");
@@ -116,7 +116,7 @@ test("a fault of the key's or of an address goes before it", async () => {
 
 describe("a provider's error.details", () => {
   test("come to clients of both styles", async () => {
-    const { user } = await household("messages");
+    const { user } = await createAccounts("messages");
     const messages = [{ role: "user", content: "[[no_such_knob=1]]" }];
     for (const path of ["/v1/messages", "/v1/chat/completions"]) {
       const answer = await bench.call(user.key, "POST", path, { model: MODEL, max_tokens: 9, messages });
@@ -126,7 +126,7 @@ describe("a provider's error.details", () => {
   });
 
   test("are what the SDK reads", async () => {
-    const { user } = await household("messages");
+    const { user } = await createAccounts("messages");
     const asked = sdk(user).client.messages.create({
       ...{ model: MODEL, max_tokens: 9 },
       messages: [{ role: "user", content: "[[no_such_knob=1]]" }],

@@ -24,25 +24,25 @@ const STYLES = ["chat", "messages"] as const;
 const OTHER: Readonly<Record<ApiStyle, ApiStyle>> = { chat: "messages", messages: "chat" };
 const PATHS: Readonly<Record<ApiStyle, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 
-interface House {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
   readonly keys: readonly UpstreamKey[];
 }
 
 /** A Level of keys in the given styles; the first is tried first. */
-async function house(...styles: readonly ApiStyle[]): Promise<House> {
+async function createAccounts(...styles: readonly ApiStyle[]): Promise<TestAccounts> {
   const owner = await bench.owner({ keys: 0 });
   const keys: UpstreamKey[] = [];
   for (const api_style of styles) keys.push(...(await bench.level(owner, 1, 1, { Config: { api_style } })));
   return { owner, user: await bench.subaccount(owner), keys };
 }
 
-const chargesOf = async ({ user }: House): Promise<Json[]> => charges(await bench.ledger(user.key));
+const chargesOf = async ({ user }: TestAccounts): Promise<Json[]> => charges(await bench.ledger(user.key));
 
 test("keys take turns whatever they speak", async () => {
   for (const style of STYLES) {
-    const { user, keys } = await house("chat", "messages", "chat");
+    const { user, keys } = await createAccounts("chat", "messages", "chat");
     const seen = watch(bench);
     for (let i = 0; i < 6; i++) expect((await ask(bench, user, { style })).told).toBe("200");
     expect(seen.order(...keys)).toBe("1 2 3 1 2 3");
@@ -66,7 +66,7 @@ describe("inside one request", () => {
       test.each(FAULTS)(
         `a ${style} client of a ${first} key that fails (%s, streamed: %p) is answered by one of the other style`,
         async (fault, stream) => {
-          const { owner, user, keys } = await house(first, OTHER[first]);
+          const { owner, user, keys } = await createAccounts(first, OTHER[first]);
           bench.provider.behave(keys[0]!.secret, `fault=${fault}`);
           const seen = watch(bench);
           const answer = await ask(bench, user, { style, stream, said: "say it [[output=5]]" });
@@ -86,13 +86,13 @@ describe("inside one request", () => {
       );
 
   test("a limited key of the other style is waited for like any other", async () => {
-    const { user, keys } = await house("messages");
+    const { user, keys } = await createAccounts("messages");
     bench.provider.behave(keys[0]!.secret, "fault=429 retry_ms=300", 1);
     expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2 });
   });
 
   test("a key of the other style that keeps failing sleeps, for clients of both", async () => {
-    const { owner, user, keys } = await house("messages");
+    const { owner, user, keys } = await createAccounts("messages");
     bench.provider.behave(keys[0]!.secret, "fault=500");
     for (let i = 0; i < 3; i++) expect((await ask(bench, user)).told).toBe("502 upstream_failed");
     await fares(bench, owner, keys[0]!, "sleeping 5 min");
@@ -132,7 +132,7 @@ describe("a request that cannot be translated", () => {
     test.each(UNTRANSLATABLE)(
       `is refused with its field (streamed: ${stream}): %s`,
       async (_, style, more, field) => {
-        const { owner, user, keys } = await house(OTHER[style], OTHER[style]);
+        const { owner, user, keys } = await createAccounts(OTHER[style], OTHER[style]);
         const seen = watch(bench);
         const { told, attempts, body } = await ask(bench, user, { style, stream, more });
         expect([told, attempts]).toEqual(["400 invalid_parameter", 0]);
@@ -149,7 +149,7 @@ describe("a request that cannot be translated", () => {
     async (...row) => {
       const [, style, more] = row;
       const other = OTHER[style];
-      const { owner, user, keys } = await house(other, other, other, other, style);
+      const { owner, user, keys } = await createAccounts(other, other, other, other, style);
       // A file of the account needs leave besides.
       const config = { Config: { allow_provider_objects: true } };
       for (const { id } of keys) await bench.call(owner.key, "PUT", `/x-keys/${id}`, config);
@@ -161,14 +161,14 @@ describe("a request that cannot be translated", () => {
   );
 
   test("goes to a backup Level that has its style", async () => {
-    const { owner, user } = await house("messages");
+    const { owner, user } = await createAccounts("messages");
     await bench.level(owner, 2, 1);
     await bench.call(owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
     expect(await ask(bench, user, { more: { n: 2 } })).toMatchObject({ told: "200", attempts: 1, level: 2 });
   });
 
   test("waits for a key of its own style that will be back, and fails as that one does", async () => {
-    const one = await house("messages", "chat");
+    const one = await createAccounts("messages", "chat");
     bench.provider.behave(one.keys[1]!.secret, "fault=500");
     expect((await ask(bench, one.user, { more: { n: 2 } })).told).toBe("502 upstream_failed");
     bench.provider.behave(one.keys[1]!.secret, "fault=429 retry=40");
@@ -182,7 +182,7 @@ describe("a request that cannot be translated", () => {
   });
 
   test("leaves a key that wakes its probe", async () => {
-    const { owner, user, keys } = await house("messages");
+    const { owner, user, keys } = await createAccounts("messages");
     bench.provider.behave(keys[0]!.secret, "fault=500");
     for (let i = 0; i < 3; i++) await ask(bench, user);
     await fares(bench, owner, keys[0]!, "sleeping 5 min");
@@ -199,24 +199,29 @@ describe("a client that goes", () => {
   const callsOf = (mark: string) =>
     bench.provider.calls().filter((call) => JSON.stringify(call.body).includes(mark));
 
-  async function left(house: House, style: ApiStyle, script: string, when: (bytes: number) => boolean) {
+  async function left(
+    accounts: TestAccounts,
+    style: ApiStyle,
+    script: string,
+    when: (bytes: number) => boolean,
+  ) {
     const mark = `gone-${fresh()}`;
     const asked = { path: PATHS[style], more: { max_tokens: 500 } };
     const isTime = (bytes: number) => callsOf(mark).length > 0 && when(bytes);
-    await leave(bench, house.user.key, `${mark} [[${script}]]`, true, isTime, asked);
+    await leave(bench, accounts.user.key, `${mark} [[${script}]]`, true, isTime, asked);
     await until("the call is aborted", () => callsOf(mark)[0]!.aborted);
     return callsOf(mark)[0]!;
   }
 
   test.each(STYLES)("%s: before content pays nothing", async (style) => {
-    const mine = await house(OTHER[style]);
+    const mine = await createAccounts(OTHER[style]);
     await left(mine, style, "output=20 fault=stall after=1", () => true);
     expect(await chargesOf(mine)).toEqual([]);
     await until("nothing is held", () => bench.nothingHeld(mine.user.key));
   });
 
   test.each(STYLES)("%s: after content pays for what there was, marked partial", async (style) => {
-    const mine = await house(OTHER[style]);
+    const mine = await createAccounts(OTHER[style]);
     const call = await left(mine, style, "output=400 chunk_ms=5", (bytes) => bytes > 4_000);
     await until("it is charged", async () => (await chargesOf(mine)).length === 1);
     const [line] = await chargesOf(mine);
@@ -229,7 +234,7 @@ describe("a client that goes", () => {
 });
 
 test("what may be called, and what explains it, counts keys of either style", async () => {
-  const { owner, user, keys } = await house("messages");
+  const { owner, user, keys } = await createAccounts("messages");
   expect(await fateOf(bench, owner, keys[0]!)).toBe("normal");
   expect(await fateOf(bench, owner, keys[0]!, { style: "messages" })).toBe("normal");
   const { body } = await bench.call(user.key, "GET", "/v1/models/bench-model");
@@ -241,7 +246,7 @@ test("what may be called, and what explains it, counts keys of either style", as
 });
 
 test("a quote knows what cannot be translated, and where it could go instead", async () => {
-  const { owner, user } = await house("messages");
+  const { owner, user } = await createAccounts("messages");
   const quote = (more: object) =>
     bench.call(user.key, "POST", "/v1/quote", { path: PATHS.chat, body: { ...asking("hi"), ...more } });
   expect((await quote({})).body).toMatchObject({ admitted: true, refusal: null });

@@ -14,24 +14,28 @@ const PATHS: Readonly<Record<ApiStyle, string>> = { chat: "/v1/chat/completions"
 
 const bench = useBench({ settings: { KEY_FAILURES: "3" } });
 
-interface House {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
   readonly openai: OpenAI;
 }
 
 /** An Owner whose only key is of the style and has no /v1/responses, and a client of an account below. */
-async function house(style: ApiStyle, more: object = { responses: false }): Promise<House> {
+async function createAccounts(style: ApiStyle, more: object = { responses: false }): Promise<TestAccounts> {
   const owner = await bench.owner({ style, pricing: PRICING });
   await bench.call(owner.key, "PUT", `/x-keys/${owner.keys[0]!.id}`, { Config: more });
   const user = await bench.subaccount(owner);
   return { owner, user, openai: new OpenAI({ apiKey: user.key, baseURL: `${bench.url}/v1`, maxRetries: 0 }) };
 }
-const houses = prepared(async () => ({ chat: await house("chat"), messages: await house("messages") }));
+const accountsByStyle = prepared(async () => ({
+  chat: await createAccounts("chat"),
+  messages: await createAccounts("messages"),
+}));
 
-const callsOf = ({ owner }: House) =>
+const callsOf = ({ owner }: TestAccounts) =>
   bench.provider.calls().filter(({ key }) => owner.secrets[0]!.endsWith(key));
-const lastCharge = async ({ user }: House): Promise<Json> => charges(await bench.ledger(user.key)).at(-1);
+const lastCharge = async ({ user }: TestAccounts): Promise<Json> =>
+  charges(await bench.ledger(user.key)).at(-1);
 
 /** What the SDK throws, whose promises are its own. */
 const thrownBy = (asked: PromiseLike<unknown>): PromiseLike<Json> =>
@@ -49,7 +53,7 @@ const PARTS = "prompt=100 cached=40 cache_write=10 output=30 reasoning=12";
 const EXACT = 50 * 1_000 + 40 * 500 + 10 * 4_000 + 18 * 2_000 + 12 * 8_000;
 
 describe.each(STYLES)("at a key of the %s style", (style) => {
-  const at = () => houses[style];
+  const at = () => accountsByStyle[style];
 
   test("a whole answer is a response, and costs what the provider reported", async () => {
     const { data, response } = await at()
@@ -202,7 +206,7 @@ test("without an output limit the model's longest output is sent, and HOLD_OUTPU
 });
 
 test("thinking goes back to the provider that signed it, so that a loop of tools keeps it", async () => {
-  const { openai } = houses.messages;
+  const { openai } = accountsByStyle.messages;
   const asked = { model: MODEL, input: "look [[tool think reasoning=5 output=20]]", tools: TOOLS };
   const first = await openai.responses.stream(asked).finalResponse();
   expect(first.output.map(({ type }) => type)).toEqual(["reasoning", "function_call"]);
@@ -213,13 +217,13 @@ test("thinking goes back to the provider that signed it, so that a loop of tools
     { type: "function_call_output" as const, call_id: call.call_id, output: "found" },
   ] as OpenAI.Responses.ResponseInput;
   await openai.responses.create({ model: MODEL, input, tools: TOOLS });
-  const { messages } = callsOf(houses.messages).at(-1)!.body as Json;
+  const { messages } = callsOf(accountsByStyle.messages).at(-1)!.body as Json;
   expect(messages[1].content.map(({ type }: Json) => type)).toEqual(["thinking", "tool_use"]);
   expect(messages[1].content[0].signature).toMatch(/\S/);
 });
 
 test("keys that have the path are asked first, since they alone keep the response", async () => {
-  const { owner, openai, user } = await house("messages");
+  const { owner, openai, user } = await createAccounts("messages");
   await bench.call(owner.key, "PUT", "/x-config", { LEVEL_AFFINITY: "on" });
   const [native] = await bench.level(owner, 1, 1, { Config: { responses: true } });
   const answers = [];
@@ -235,7 +239,7 @@ test("keys that have the path are asked first, since they alone keep the respons
 });
 
 test("a request that cannot be translated goes to a key that has the path, on another Level", async () => {
-  const { owner, user, openai } = await house("messages");
+  const { owner, user, openai } = await createAccounts("messages");
   const [native] = await bench.level(owner, 2, 1, { Config: { responses: true } });
   await bench.call(owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
   const answer = await openai.responses.create({ model: MODEL, input: "hi [[output=3]]", store: true });
@@ -272,7 +276,7 @@ describe("a host whose paths nobody knows", () => {
     ["404 in its own words", words(404, "Invalid URL (POST /v1/responses)")],
     ["405", words(405, "Method Not Allowed")],
   ])("that answers %s is asked once, and then in its own style, without a failure of the key", async (_, answer) => {
-    const one = await house("chat", {});
+    const one = await createAccounts("chat", {});
     const host = hostWithout(answer);
     const keyPath = `/x-keys/${one.owner.keys[0]!.id}`;
     try {
@@ -294,7 +298,7 @@ describe("a host whose paths nobody knows", () => {
   });
 
   test("that says that it lacks the model is asked again: the path is there", async () => {
-    const one = await house("chat", {});
+    const one = await createAccounts("chat", {});
     const host = hostWithout(words(404, `The model ${MODEL} does not exist`));
     try {
       await bench.call(one.owner.key, "PUT", `/x-keys/${one.owner.keys[0]!.id}`, { Provider: host.url });
@@ -307,7 +311,7 @@ describe("a host whose paths nobody knows", () => {
   });
 
   test("says what cannot be translated, also when the path turns out to be missing", async () => {
-    const one = await house("chat", {});
+    const one = await createAccounts("chat", {});
     const host = hostWithout(words(404, "Invalid URL (POST /v1/responses)"));
     try {
       await bench.call(one.owner.key, "PUT", `/x-keys/${one.owner.keys[0]!.id}`, { Provider: host.url });
@@ -330,7 +334,7 @@ describe("a host whose paths nobody knows", () => {
   });
 
   test("still continues what it has kept, after it has lacked the path for a moment", async () => {
-    const one = await house("chat", {});
+    const one = await createAccounts("chat", {});
     let isThere = true;
     const host = hostWithout(() => (isThere ? null : new Response("", { status: 404 })));
     try {
@@ -352,7 +356,7 @@ describe("a host whose paths nobody knows", () => {
   });
 
   test("is not told to clients by the thinking that they send back", async () => {
-    const one = await house("messages", {});
+    const one = await createAccounts("messages", {});
     const host = hostWithout(() => null);
     try {
       const Provider = host.url.replace("127.0.0.1", "localhost");
@@ -370,7 +374,7 @@ describe("a host whose paths nobody knows", () => {
   });
 
   test("that has the path keeps it, whatever a key of another host has said", async () => {
-    const one = await house("chat", {});
+    const one = await createAccounts("chat", {});
     const answer = await one.openai.responses.create({ model: MODEL, input: "hi [[output=3]]", store: true });
     expect(answer).toMatchObject({ status: "completed" });
     expect(callsOf(one).at(-1)!.path).toBe("/v1/responses");

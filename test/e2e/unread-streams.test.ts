@@ -4,7 +4,7 @@
 import { heapStats } from "bun:jsc";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { asking, type Bench, householdOf, startBench, until } from "./harness.ts";
+import { accountFactory, asking, type Bench, startBench, until } from "./harness.ts";
 
 const STREAMS = 8;
 /** What the provider has for each of them. */
@@ -94,7 +94,7 @@ test.each([
   "streams %s wait for their clients",
   async (_, path, asked, header) => {
     const { port } = provider.address() as AddressInfo;
-    const { owner, subaccount } = householdOf(bench.call, bench.rootKey, `http://127.0.0.1:${port}/v1`);
+    const { owner, subaccount } = accountFactory(bench.call, bench.rootKey, `http://127.0.0.1:${port}/v1`);
     const user = await subaccount(await owner());
     taken = new Map();
     Bun.gc(true);

@@ -2,15 +2,15 @@
 
 import type { Account, Bench, Json, Owner } from "../e2e/harness.ts";
 
-interface Household {
+interface TestAccounts {
   readonly bench: Bench;
   readonly owner: Owner;
   /** The account that is changed unless another is named. */
   readonly team: Account;
 }
 
-/** `now`: the household of the moment; a test file makes it before its tests. */
-export const changing = (now: () => Household) => ({
+/** `now` returns the accounts of the test that runs; a test file creates them before its tests. */
+export const changing = (now: () => TestAccounts) => ({
   put: (change: object, { key, id }: { key?: string; id?: number | string } = {}) => {
     const { bench, owner, team } = now();
     return bench.call(key ?? owner.key, "PUT", `/x-users/${encodeURIComponent(id ?? team.id)}`, change);

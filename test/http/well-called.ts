@@ -4,7 +4,7 @@
 import { type Account, type Bench, fresh, MODEL, type Owner } from "../e2e/harness.ts";
 import { ENDPOINTS, methodOf } from "./endpoints.ts";
 
-export interface Household {
+export interface BenchAccounts {
   readonly bench: Bench;
   readonly owner: Owner;
   readonly user: Account;
@@ -19,8 +19,8 @@ export interface GoodCall {
 }
 
 /** What stands in for the table's own, by endpoint. */
-const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial<GoodCall>>>> = {
-  "DELETE /x-users/:identifier": async (house) => ({ path: `/x-users/${(await spare(house)).id}` }),
+const INSTEAD: Readonly<Record<string, (accounts: BenchAccounts) => Promise<Partial<GoodCall>>>> = {
+  "DELETE /x-users/:identifier": async (accounts) => ({ path: `/x-users/${(await spare(accounts)).id}` }),
   "DELETE /x-keys/:key": async ({ bench, owner }) => ({
     path: `/x-keys/${(await bench.level(owner, 7, 1))[0]!.id}`,
   }),
@@ -29,24 +29,24 @@ const INSTEAD: Readonly<Record<string, (household: Household) => Promise<Partial
     const config = { EMAIL_SMTP: "127.0.0.1", EMAIL_PORT: "9", SERVICE_MAIL: "mail@owner.example" };
     return { key: (await bench.owner({ config })).key };
   },
-  "GET /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
-  "DELETE /v1/responses/:id": async (house) => ({ path: `/v1/responses/${await response(house)}` }),
-  "GET /v1/responses/:id/input_items": async (house) => ({
-    path: `/v1/responses/${await response(house)}/input_items`,
+  "GET /v1/responses/:id": async (accounts) => ({ path: `/v1/responses/${await response(accounts)}` }),
+  "DELETE /v1/responses/:id": async (accounts) => ({ path: `/v1/responses/${await response(accounts)}` }),
+  "GET /v1/responses/:id/input_items": async (accounts) => ({
+    path: `/v1/responses/${await response(accounts)}/input_items`,
   }),
   "DELETE /dashboard/keys/:id": async ({ bench, owner }) => {
     const { body } = await bench.call(owner.key, "POST", "/dashboard/keys", { Name: `spare-${fresh()}` });
     return { path: `/dashboard/keys/${body.key.id}` };
   },
-  "POST /x-self": async (house) => ({ key: (await spare(house)).key }),
-  "POST /x-root": async (house) => ({
-    body: { ...ENDPOINTS["POST /x-root"]!.body!(), name: (await spare(house)).name },
+  "POST /x-self": async (accounts) => ({ key: (await spare(accounts)).key }),
+  "POST /x-root": async (accounts) => ({
+    body: { ...ENDPOINTS["POST /x-root"]!.body!(), name: (await spare(accounts)).name },
   }),
 };
 
-const spare = ({ bench, owner }: Household): Promise<Account> => bench.subaccount(owner);
+const spare = ({ bench, owner }: BenchAccounts): Promise<Account> => bench.subaccount(owner);
 
-async function response({ bench, user }: Household): Promise<string> {
+async function response({ bench, user }: BenchAccounts): Promise<string> {
   const { body } = await bench.call(user.key, "POST", "/v1/responses", {
     model: MODEL,
     input: "[[output=1]]",
@@ -54,16 +54,16 @@ async function response({ bench, user }: Household): Promise<string> {
   return body.id;
 }
 
-export const keyOf = ({ bench, owner, user }: Household, as: "root" | "owner" | "user" | null) =>
+export const keyOf = ({ bench, owner, user }: BenchAccounts, as: "root" | "owner" | "user" | null) =>
   as === null ? null : { root: bench.rootKey, owner: owner.key, user: user.key }[as];
 
-export async function wellCalled(household: Household, name: string): Promise<GoodCall> {
+export async function wellCalled(accounts: BenchAccounts, name: string): Promise<GoodCall> {
   const { path, as, good = "", body, form } = ENDPOINTS[name]!;
   return {
-    key: keyOf(household, as),
+    key: keyOf(accounts, as),
     method: methodOf(name),
     path: path + good,
     body: body?.() ?? form?.(),
-    ...(await INSTEAD[name]?.(household)),
+    ...(await INSTEAD[name]?.(accounts)),
   };
 }

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Service } from "../../src/node/service.ts";
-import { type Account, callsTo, householdOf, until } from "../e2e/harness.ts";
+import { type Account, accountFactory, callsTo, until } from "../e2e/harness.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";
 
@@ -35,11 +35,11 @@ if (ground !== null) {
 
   test("all nodes have the new time, stay ready and serve on", async () => {
     const [a, b] = nodes as [Service, Service];
-    const household = householdOf(at(a).call, ROOT_KEY, provider.url);
-    const owner = await household.owner();
-    spare = await household.subaccount(owner);
+    const factory = accountFactory(at(a).call, ROOT_KEY, provider.url);
+    const owner = await factory.owner();
+    spare = await factory.subaccount(owner);
     const users = await Promise.all(
-      Array.from({ length: 6 }, () => household.subaccount(owner, { CreditGranted: 3, Days: 1 })),
+      Array.from({ length: 6 }, () => factory.subaccount(owner, { CreditGranted: 3, Days: 1 })),
     );
     const moved = await at(a).call(ROOT_KEY, "PUT", "/x-clock", { offset_ms: 3 * DAY_MS });
     expect(moved.status).toBe(200);

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Service } from "../../src/node/service.ts";
 import { StartCancelledError } from "../../src/node/startup-retry.ts";
-import { callsTo, householdOf, type Json, until } from "../e2e/harness.ts";
+import { accountFactory, callsTo, type Json, until } from "../e2e/harness.ts";
 import { expectError } from "../e2e/use-bench.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";
@@ -58,8 +58,8 @@ if (ground !== null) {
     });
 
     test("serve the same accounts: made at one, charged at the other, read at both", async () => {
-      const owner = await householdOf(at(a).call, ROOT_KEY, provider.url).owner();
-      const user = await householdOf(at(b).call, ROOT_KEY, provider.url).subaccount(owner);
+      const owner = await accountFactory(at(a).call, ROOT_KEY, provider.url).owner();
+      const user = await accountFactory(at(b).call, ROOT_KEY, provider.url).subaccount(owner);
       expect((await at(a).chat(user.key, "[[output=2]]")).status).toBe(200);
       expect((await at(b).chat(user.key, "[[output=3]]")).status).toBe(200);
       const ledgers = [await at(a).ledger(user.key), await at(b).ledger(user.key)];
@@ -69,9 +69,9 @@ if (ground !== null) {
 
     test("state together where all credit is: one of them adds it up, and both answer that", async () => {
       const [atA, atB] = [at(a), at(b)];
-      const home = householdOf(atA.call, ROOT_KEY, provider.url);
-      const owner = await home.owner({ credit: 50 });
-      const user = await home.subaccount(owner, { CreditGranted: 5 });
+      const factory = accountFactory(atA.call, ROOT_KEY, provider.url);
+      const owner = await factory.owner({ credit: 50 });
+      const user = await factory.subaccount(owner, { CreditGranted: 5 });
       const { headers } = await atB.chat(user.key, "[[prompt=100 output=100]]");
       const statements = await Promise.all([
         ...[atA, atB].map(({ call }) => call(owner.key, "GET", "/x-money")),
@@ -85,8 +85,8 @@ if (ground !== null) {
   });
 
   test("keys of providers have one state and one sum of figures, whichever node is asked, also after a move", async () => {
-    const owner = await householdOf(at(a).call, ROOT_KEY, provider.url).owner();
-    const user = await householdOf(at(b).call, ROOT_KEY, provider.url).subaccount(owner);
+    const owner = await accountFactory(at(a).call, ROOT_KEY, provider.url).owner();
+    const user = await accountFactory(at(b).call, ROOT_KEY, provider.url).subaccount(owner);
     const { id, secret } = owner.keys[0]!;
     const get = async (node: Service, path: string) => (await at(node).call(owner.key, "GET", path)).body;
     const keyAt = async (node: Service): Promise<Json> => (await get(node, `/x-keys/${id}`)).key;

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Agent, request } from "node:http";
-import { asking, type Bench, callsTo, householdOf, startBench, until } from "../e2e/harness.ts";
+import { accountFactory, asking, type Bench, callsTo, startBench, until } from "../e2e/harness.ts";
 import { startProvider } from "../provider/provider.ts";
 import { clusterGround, ROOT_KEY } from "./nodes.ts";
 
@@ -69,8 +69,8 @@ if (ground !== null) {
         await ground.start("leaves", { LB_WAIT_MS: "6000" }),
       ];
       const { call } = callsTo(() => stays.url);
-      const home = householdOf(call, ROOT_KEY, provider.url);
-      const { key } = await home.subaccount(await home.owner());
+      const factory = accountFactory(call, ROOT_KEY, provider.url);
+      const { key } = await factory.subaccount(await factory.owner());
       const isReady = async () => (await fetch(`${leaves.url}/readyz`)).status === 200;
       await until("both are ready", isReady);
 

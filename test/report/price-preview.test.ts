@@ -36,7 +36,7 @@ interface Asked {
 }
 
 /** An Owner, an account and an account below it, so many days ago; charges are made in the order of time. */
-async function house(daysAgo = 1) {
+async function startAccounts(daysAgo = 1) {
   const clock = { ...realClock(), wall: () => now };
   let now = NOON - daysAgo * DAY;
   const tree = await startTree(memoryStore({ clock }), clock);
@@ -81,7 +81,7 @@ async function house(daysAgo = 1) {
 
 describe("a preview", () => {
   test("under the same prices equals what it really cost, to the nano-dollar", async () => {
-    const { charge, preview, owner, team, member } = await house();
+    const { charge, preview, owner, team, member } = await startAccounts();
     const random = simRandom(7);
     let sum = 0;
     for (let i = 0; i < 200; i++) {
@@ -106,7 +106,7 @@ describe("a preview", () => {
   });
 
   test("under twice the price is twice the cost", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     // 1000 × 1 USD and 100 × 2 USD a million.
     for (let i = 0; i < 3; i++) expect(await charge({ by: team })).toBe(1_200_000);
     const { total } = await preview({ ChatPricing: { plain: { InputText: 2, OutputText: 4 } } });
@@ -114,7 +114,7 @@ describe("a preview", () => {
   });
 
   test("rounds each charge once, as a real one is", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     for (let i = 0; i < 3; i++) await charge({ by: team, usage: { inText: 1, outText: 0 } });
     // 0.0005 USD a million: half a nano-dollar for each, which is one. Three together would be two.
     const { total } = await preview({ ChatPricing: { plain: { InputText: 0.0005, OutputText: 0 } } });
@@ -122,14 +122,14 @@ describe("a preview", () => {
   });
 
   test("takes a model's other Rates, and the account's own Rates and Factor as they were", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     expect(await charge({ by: team, terms: { rates: 1.5, factor: 2 } })).toBe(3_600_000);
     const { models } = await preview({ ChatPricing: { plain: { InputText: 1, OutputText: 2, Rates: 10 } } });
     expect(models[0]!.costPreview).toBe(36_000_000n);
   });
 
   test("of defaults beneath an override: without it they are back, with their tiers", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     const terms = { tier: "priority" };
     const model = "gemini-2.5-pro";
     const usage = { inText: 300_000 };
@@ -142,21 +142,21 @@ describe("a preview", () => {
   });
 
   test("of a flex tier too", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     await charge({ by: team, model: "gemini-2.5-flash", terms: { tier: "flex" }, pricing: null });
     const { total } = await preview(null);
     expect(total.costPreview).toBe(total.costNow);
   });
 
   test('prices by "*" what has no price of its own', async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     await charge({ by: team });
     const { models } = await preview({ CallPricing: { "*": { Call: 0.5 } } });
     expect(models).toEqual([{ model: "plain", requests: 1, costNow: 1_200_000n, costPreview: 500_000_000n }]);
   });
 
   test("of a model that would have no price is null, and its total is without it", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     await charge({ by: team });
     await charge({ by: team, model: "odd", usage: { inText: 0, outText: 1_000_000 } });
     const { models, total } = await preview({ ChatPricing: { plain: { InputText: 3, OutputText: 0 } } });
@@ -168,20 +168,20 @@ describe("a preview", () => {
   });
 
   test("of nothing is nothing", async () => {
-    expect(await (await house()).preview(PRICING)).toEqual({
+    expect(await (await startAccounts()).preview(PRICING)).toEqual({
       models: [],
       total: { costNow: 0n, costPreview: 0n },
     });
   });
 
   test("of more lines than one page counts each once", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     await Promise.all(Array.from({ length: 450 }, () => charge({ by: team })));
     expect((await preview(PRICING)).models[0]!.requests).toBe(450);
   });
 
   test("ends when its client is gone: no page more is read", async () => {
-    const { tree, charge, preview, owner, team } = await house();
+    const { tree, charge, preview, owner, team } = await startAccounts();
     await Promise.all(Array.from({ length: 450 }, () => charge({ by: team })));
     await preview(PRICING);
     const gone = new AbortController();
@@ -215,7 +215,7 @@ describe("what was not priced in tokens", () => {
   ] as const)(
     "costs the same again under the same prices: %s",
     async (_what, model, groups, counts, terms) => {
-      const { charge, preview, team } = await house();
+      const { charge, preview, team } = await startAccounts();
       const real = await charge({
         by: team,
         model,
@@ -230,7 +230,7 @@ describe("what was not priced in tokens", () => {
   );
 
   test("costs what the previewed price of its own size says", async () => {
-    const { charge, preview, team } = await house();
+    const { charge, preview, team } = await startAccounts();
     const terms = { image: { quality: "hd", size: "1024x1792" } };
     const usage = { ...NONE, calls: 1 };
     await charge({ by: team, model: "dall-e-3", usage, terms, groups: images, pricing: null });
@@ -241,7 +241,7 @@ describe("what was not priced in tokens", () => {
 
 describe("what is looked back at", () => {
   test("is 30 days, today among them, from the first moment of the first one", async () => {
-    const { ago, charge, preview, team } = await house(40);
+    const { ago, charge, preview, team } = await startAccounts(40);
     for (const [days, ms] of [[31], [30], [29, -12 * 3_600_000 - 1], [29, -12 * 3_600_000], [15], [0]]) {
       ago(days!, ms);
       await charge({ by: team });
@@ -250,7 +250,7 @@ describe("what is looked back at", () => {
   });
 
   test("is the Owner, everybody below it and nobody else; Root's prices serve Root alone", async () => {
-    const { tree, charge, preview, owner, team, member } = await house();
+    const { tree, charge, preview, owner, team, member } = await startAccounts();
     const stranger = await tree.born(ROOT, "stranger", 1_000);
     const root = { ...owner, id: ROOT };
     for (const by of [owner, team, member, stranger, root]) await charge({ by });
@@ -260,7 +260,7 @@ describe("what is looked back at", () => {
   });
 
   test("has accounts that were deleted since", async () => {
-    const { tree, ago, charge, preview, member } = await house(5);
+    const { tree, ago, charge, preview, member } = await startAccounts(5);
     ago(3);
     await charge({ by: member });
     await deleteAccount(tree, { account: member.id, by: ROOT, recursive: false });
@@ -268,7 +268,7 @@ describe("what is looked back at", () => {
   });
 
   test("of an account that was moved has the days on which it stood here, as bills do", async () => {
-    const { tree, ago, charge, preview, owner, member } = await house(5);
+    const { tree, ago, charge, preview, owner, member } = await startAccounts(5);
     const other = await tree.born(ROOT, "elsewhere", 1_000);
     ago(3);
     await charge({ by: member });

@@ -12,7 +12,7 @@ import { type NatsServer, ownNatsServer } from "../../bus/nats-server.ts";
 import { type Provider, startProvider } from "../../provider/provider.ts";
 import { announceSkipped } from "../../skipped.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../../store/mongo-server.ts";
-import { type Bench, callsTo, householdOf, type Json, until } from "../harness.ts";
+import { accountFactory, type Bench, callsTo, type Json, until } from "../harness.ts";
 import { type Balancer, haproxy, startBalancer } from "./balancer.ts";
 import { type Address, type ClusterNode, createNode } from "./node.ts";
 
@@ -101,7 +101,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster | n
 
   const cluster: Cluster = {
     ...calls,
-    ...householdOf(calls.call, ROOT_KEY, provider.url),
+    ...accountFactory(calls.call, ROOT_KEY, provider.url),
     nodes,
     balancer,
     nats,

@@ -20,10 +20,12 @@ const SEEN_MS = 2_000;
 const inCluster = (name: string, does: (on: Cluster) => Promise<void>): void =>
   test(name, () => tellingTails(cluster, does), 120_000);
 
-async function owned(on: Cluster): Promise<{ user: Account; home: ClusterNode; away: ClusterNode[] }> {
+async function owned(
+  on: Cluster,
+): Promise<{ user: Account; ownerNode: ClusterNode; otherNodes: ClusterNode[] }> {
   const user = await on.subaccount(owner);
-  const home = await on.ownerOf(user.id);
-  return { user, home, away: on.nodes.filter((node) => node !== home) };
+  const ownerNode = await on.ownerOf(user.id);
+  return { user, ownerNode, otherNodes: on.nodes.filter((node) => node !== ownerNode) };
 }
 
 const chat = (node: ClusterNode, key: string, id: string, more: object = {}): Promise<Answer> => {
@@ -40,14 +42,18 @@ const listAt = async (node: ClusterNode, key: string): Promise<Json> => {
 const idsOf = ({ requests }: Json): string[] => requests.map(({ request_id }: Json) => request_id);
 
 inCluster("what any node refused or served is seen at every node within two seconds", async (on) => {
-  const { user, home, away } = await owned(on);
-  const [first, second] = away as [ClusterNode, ClusterNode];
+  const { user, ownerNode, otherNodes } = await owned(on);
+  const [first, second] = otherNodes as [ClusterNode, ClusterNode];
   expect((await chat(first, user.key, "served")).status).toBe(200);
   expect((await chat(first, user.key, "refused-1", { model: "unknown-model" })).status).toBe(404);
   expect((await chat(second, user.key, "refused-2", { max_tokens: -1 })).status).toBe(400);
-  expect((await chat(home, user.key, "refused-3", { model: "" })).status).toBe(400);
-  await until("the owner has them", async () => idsOf(await listAt(home, user.key)).length === 4, SEEN_MS);
-  const list = await listAt(home, user.key);
+  expect((await chat(ownerNode, user.key, "refused-3", { model: "" })).status).toBe(400);
+  await until(
+    "the owner has them",
+    async () => idsOf(await listAt(ownerNode, user.key)).length === 4,
+    SEEN_MS,
+  );
+  const list = await listAt(ownerNode, user.key);
   expect(idsOf(list).sort()).toEqual(["refused-1", "refused-2", "refused-3", "served"]);
   expect(list.requests.find(({ request_id }: Json) => request_id === "served")).toMatchObject({
     ...{ status: 200, code: null, model: MODEL, attempts: 1, path: "/v1/chat/completions" },
@@ -55,7 +61,7 @@ inCluster("what any node refused or served is seen at every node within two seco
   expect(list.requests.find(({ request_id }: Json) => request_id === "refused-1")).toMatchObject({
     ...{ status: 404, model: "unknown-model", attempts: 0, cost: 0 },
   });
-  for (const node of away) {
+  for (const node of otherNodes) {
     expect(await listAt(node, user.key)).toEqual(list);
     const seen = await node.call(owner.key, "GET", `/x-requests?user=${user.id}`);
     expect(seen.body).toEqual(list);
@@ -63,31 +69,31 @@ inCluster("what any node refused or served is seen at every node within two seco
 });
 
 inCluster("more than a hundred a second at one node are counted, and the list says so", async (on) => {
-  const { user, home, away } = await owned(on);
+  const { user, ownerNode, otherNodes } = await owned(on);
   let asked = 0;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
-      while (asked < 400) await chat(away[0]!, user.key, `r${asked++}`, { model: "" });
+      while (asked < 400) await chat(otherNodes[0]!, user.key, `r${asked++}`, { model: "" });
     }),
   );
-  await until("what is left out is said", async () => (await listAt(home, user.key)).skipped > 0);
-  expect((await listAt(home, user.key)).total).toBeWithin(100, 201);
+  await until("what is left out is said", async () => (await listAt(ownerNode, user.key)).skipped > 0);
+  expect((await listAt(ownerNode, user.key)).total).toBeWithin(100, 201);
 });
 
 inCluster("a killed owner takes the list with it: the next one begins anew", async (on) => {
-  const { user, home, away } = await owned(on);
-  const rest = away as [ClusterNode, ClusterNode];
+  const { user, ownerNode, otherNodes } = await owned(on);
+  const rest = otherNodes as [ClusterNode, ClusterNode];
   expect((await chat(rest[0], user.key, "before")).status).toBe(200);
   const before = await listAt(rest[1], user.key);
   expect(idsOf(before)).toEqual(["before"]);
-  home.signal("SIGKILL");
-  await home.exited();
+  ownerNode.signal("SIGKILL");
+  await ownerNode.exited();
   await on.settled();
   expect((await chat(rest[0], user.key, "after", { model: "" })).status).toBe(400);
   await until("the next owner has it", async () => idsOf(await listAt(rest[1], user.key)).includes("after"));
   const after = await listAt(rest[0], user.key);
   expect(idsOf(after)).toEqual(["after"]);
   expect(after.since > before.requests[0].at).toBe(true);
-  await home.start();
+  await ownerNode.start();
   await on.settled();
 });

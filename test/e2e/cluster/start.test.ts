@@ -110,8 +110,8 @@ begins("a node cut off from the database and from NATS is not ready, and answers
 begins("a request whose front end dies is answered to its repeat, and charged once", {}, async (on) => {
   const owner = await on.owner();
   const user = await on.subaccount(owner);
-  const home = await on.ownerOf(user.id);
-  const [front, other] = on.nodes.filter((node) => node !== home) as [ClusterNode, ClusterNode];
+  const ownerNode = await on.ownerOf(user.id);
+  const [front, other] = on.nodes.filter((node) => node !== ownerNode) as [ClusterNode, ClusterNode];
   const ask = (node: ClusterNode, ms: number) =>
     node.call(user.key, "POST", "/v1/chat/completions", asking("[[output=5 head_ms=1500]]"), {
       headers: { "idempotency-key": "the only one" },

@@ -50,11 +50,11 @@ const everywhere = <T>(
 async function owned(
   on: Cluster,
   given: Record<string, unknown> = {},
-): Promise<{ user: Account; home: ClusterNode; away: readonly [ClusterNode, ClusterNode] }> {
+): Promise<{ user: Account; ownerNode: ClusterNode; otherNodes: readonly [ClusterNode, ClusterNode] }> {
   const user = await on.subaccount(owner, given);
-  const home = await on.ownerOf(user.id);
-  const [first, second] = on.nodes.filter((node) => node !== home);
-  return { user, home, away: [first!, second!] };
+  const ownerNode = await on.ownerOf(user.id);
+  const [first, second] = on.nodes.filter((node) => node !== ownerNode);
+  return { user, ownerNode, otherNodes: [first!, second!] };
 }
 
 const chat = (node: ClusterNode, key: string, said = "[[output=3]]", headers: Record<string, string> = {}) =>
@@ -146,18 +146,18 @@ describe("a request", () => {
   together(
     "that is repeated at another node gets the first one's answer, and is called and charged once",
     async (on) => {
-      const { user, home, away } = await owned(on);
+      const { user, ownerNode, otherNodes } = await owned(on);
       const key = { "idempotency-key": fresh() };
       const calls = on.provider.totals().calls;
-      const first = await chat(away[0], user.key, "again [[output=4]]", key);
+      const first = await chat(otherNodes[0], user.key, "again [[output=4]]", key);
       expect(first.status).toBe(200);
-      for (const node of [away[1], home, away[0]]) {
+      for (const node of [otherNodes[1], ownerNode, otherNodes[0]]) {
         const again = await chat(node, user.key, "again [[output=4]]", key);
         expect([again.status, again.text]).toEqual([200, first.text]);
       }
       expect(on.provider.totals().calls - calls).toBe(1);
       expect(charges(await on.ledger(user.key))).toHaveLength(1);
-      expect((await chat(away[1], user.key, "something else", key)).body.error.code).toBe(
+      expect((await chat(otherNodes[1], user.key, "something else", key)).body.error.code).toBe(
         "idempotency_mismatch",
       );
     },
@@ -237,11 +237,13 @@ describe("limits are the cluster's", () => {
 
 describe("what is changed at one node is in force at the others", () => {
   together("a rotated key admits nothing anywhere once it is answered", async (on) => {
-    const { user, home, away } = await owned(on);
+    const { user, ownerNode, otherNodes } = await owned(on);
     for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
-    const rotated = await away[0].call(user.key, "POST", "/x-self", { confirm: confirming("SELF") });
+    const rotated = await otherNodes[0].call(user.key, "POST", "/x-self", { confirm: confirming("SELF") });
     expect(rotated.status).toBe(200);
-    const refused = await Promise.all([away[1], home, away[0]].map((node) => chat(node, user.key)));
+    const refused = await Promise.all(
+      [otherNodes[1], ownerNode, otherNodes[0]].map((node) => chat(node, user.key)),
+    );
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
     const key = rotated.body.rotate.key;
     for (const node of on.nodes) expect((await chat(node, key)).status).toBe(200);
@@ -250,17 +252,17 @@ describe("what is changed at one node is in force at the others", () => {
   });
 
   together("a suspended account is refused at once", async (on) => {
-    const { user, away } = await owned(on);
+    const { user, otherNodes } = await owned(on);
     for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
-    await away[0].call(owner.key, "PUT", `/x-users/${user.id}`, { Suspended: true });
+    await otherNodes[0].call(owner.key, "PUT", `/x-users/${user.id}`, { Suspended: true });
     for (const node of on.nodes)
       expect((await chat(node, user.key)).body.error.code).toBe("account_suspended");
   });
 
   together("AllowModels of an account", async (on) => {
-    const { user, away } = await owned(on);
+    const { user, otherNodes } = await owned(on);
     for (const node of on.nodes) expect((await chat(node, user.key)).status).toBe(200);
-    await away[0].call(owner.key, "PUT", `/x-users/${user.id}`, { AllowModels: "nothing-else" });
+    await otherNodes[0].call(owner.key, "PUT", `/x-users/${user.id}`, { AllowModels: "nothing-else" });
     const isRefused = ({ body }: Answer) => body.error?.code === "model_not_allowed";
     await everywhere("it is in force", on.nodes, (node) => chat(node, user.key), isRefused);
   });

@@ -43,7 +43,7 @@ class Node {
     return key;
   }
 
-  homes(): Map<number, number> {
+  preferredKeys(): Map<number, number> {
     return new Map(CONVERSATIONS.map((one) => [one, this.choose(one)!]));
   }
 }
@@ -54,11 +54,11 @@ const conversationOf = (key: number): number => CONVERSATIONS.find((one) => new 
 describe("a conversation", () => {
   test("meets the same key turn after turn, on every node, whatever else is going on", () => {
     const [one, other] = [new Node(), new Node()];
-    const homes = one.homes();
-    expect(new Set(homes.values())).toEqual(new Set(KEYS));
+    const preferredKeys = one.preferredKeys();
+    expect(new Set(preferredKeys.values())).toEqual(new Set(KEYS));
     other.chooser.take(keyId(1));
-    for (const [conversation, home] of homes) {
-      expect([one.turn(conversation), other.turn(conversation)]).toEqual([home, home]);
+    for (const [conversation, preferred] of preferredKeys) {
+      expect([one.turn(conversation), other.turn(conversation)]).toEqual([preferred, preferred]);
     }
   });
 
@@ -72,11 +72,11 @@ describe("a conversation", () => {
     (_, out) => {
       const [one, other] = [new Node(), new Node()];
       const view = viewWith(3, out);
-      for (const [conversation, home] of one.homes()) {
+      for (const [conversation, preferred] of one.preferredKeys()) {
         const away = one.turn(conversation, view);
         expect(other.turn(conversation, view)).toBe(away);
-        if (home === 3) expect(away).not.toBe(3);
-        else expect(away).toBe(home);
+        if (preferred === 3) expect(away).not.toBe(3);
+        else expect(away).toBe(preferred);
         expect([one.turn(conversation, view), one.turn(conversation), one.turn(conversation)]).toEqual([
           away,
           away,
@@ -96,7 +96,7 @@ describe("a conversation", () => {
     expect(node.turn(conversation)).toBe(3);
   });
 
-  test("goes where it was answered after its key failed, and home once that one fails", () => {
+  test("goes where it was answered after its key failed, and back to its preferred key once that one fails", () => {
     const node = new Node();
     const conversation = conversationOf(3);
     const away = node.turn(conversation, ALL, { tried: new Set([keyId(3)]) });
@@ -167,9 +167,9 @@ describe("a waking key", () => {
 
   test("is probed by a conversation that meets it; all others stay where they are", () => {
     const node = new Node();
-    for (const [conversation, home] of node.homes()) {
+    for (const [conversation, preferred] of node.preferredKeys()) {
       const choice = node.chooser.choose(view, node.wish(conversation))!;
-      expect([choice.key.id as number, choice.probe]).toEqual([home, home === 3]);
+      expect([choice.key.id as number, choice.probe]).toEqual([preferred, preferred === 3]);
     }
   });
 
@@ -199,11 +199,11 @@ describe("after a sleep", () => {
 
   test("later turns stay where they went, on nodes that know nothing of it too, also when its time is over", () => {
     const [one, ...others] = [new Node(), new Node(), new Node()] as const;
-    for (const [conversation, home] of one.homes()) {
+    for (const [conversation, preferred] of one.preferredKeys()) {
       const away = one.turn(conversation, viewWith(3, { health: sleeping(60) }), later);
       for (const node of [one, ...others]) expect(node.turn(conversation, view, within)).toBe(away);
       for (const node of [one, ...others]) expect(node.turn(conversation, view, after)).toBe(away);
-      if (home !== 3) expect(away).toBe(home);
+      if (preferred !== 3) expect(away).toBe(preferred);
     }
   });
 

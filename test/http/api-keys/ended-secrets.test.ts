@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { callsTo } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { ENDPOINTS, hostOf, routeNames } from "../endpoints.ts";
-import { type Household, wellCalled } from "../well-called.ts";
+import { type BenchAccounts, wellCalled } from "../well-called.ts";
 import { makeKey } from "./key-bench.ts";
 
 const bench = useBench();
 const owner = prepared(() => hostOf(bench));
 const user = prepared(() => bench.subaccount(owner, { CreditGranted: 10 }));
-const household = (): Household => ({ bench, owner, user });
+const accounts = (): BenchAccounts => ({ bench, owner, user });
 
 const NAMES = routeNames().filter((name) => ENDPOINTS[name]!.as !== null && name !== "PUT /x-clock");
 const SCOPES = ["invoke", "read", "manage"];
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 describe.each(NAMES)("%s", (name) => {
   test("refuses every secret that has ended, before all else", async () => {
-    const { method, path, body } = await wellCalled(household(), name);
+    const { method, path, body } = await wellCalled(accounts(), name);
     const [bare, query] = path.split("?") as [string, string | undefined];
     const slashed = `${bare}/${query === undefined ? "" : `?${query}`}`;
     const calls: [method: string, path: string][] = [

@@ -7,7 +7,7 @@ import { type AppParts, routesOf } from "../../../src/http/app.ts";
 import type { Account } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
 import { ENDPOINTS, hostOf, routeNames } from "../endpoints.ts";
-import { type Household, wellCalled } from "../well-called.ts";
+import { type BenchAccounts, wellCalled } from "../well-called.ts";
 import { makeKey } from "./key-bench.ts";
 
 const bench = useBench();
@@ -46,7 +46,7 @@ beforeAll(async () => {
   }
 });
 
-const household = (): Household => ({ bench, owner, user });
+const accounts = (): BenchAccounts => ({ bench, owner, user });
 
 /** Who stands above: its key is used where the table's own account is below it. */
 const ABOVE: Readonly<Record<Holder, Holder>> = { user: "owner", owner: "root", root: "root" };
@@ -61,7 +61,7 @@ describe.each(NAMES)("%s", (name) => {
   const as = ENDPOINTS[name]!.as as Holder;
 
   test("the main key has every scope", async () => {
-    const { key, method, path, body } = await wellCalled(household(), name);
+    const { key, method, path, body } = await wellCalled(accounts(), name);
     const answer = await bench.call(key, method, path, body);
     expect(answer.body?.error?.code).not.toBe("scope_missing");
     expect(answer.body?.error?.code).not.toBe("invalid_api_key");
@@ -71,7 +71,7 @@ describe.each(NAMES)("%s", (name) => {
     for (const holder of [as, ABOVE[as]]) {
       const secret = secrets[holder][scope];
       if (secret === undefined) continue;
-      const { method, path, body } = await wellCalled(household(), name);
+      const { method, path, body } = await wellCalled(accounts(), name);
       const answer = await bench.call(secret, method, path, body);
       // The endpoints of keys refuse with the same code to give what the calling key has not.
       const isRefused =

@@ -8,14 +8,14 @@ import { userBody } from "../bodies.ts";
 
 const bench = useBench();
 
-interface Household {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
   /** Below the user. */
   readonly child: Account;
 }
 
-async function household(config: object = {}): Promise<Household> {
+async function createAccounts(config: object = {}): Promise<TestAccounts> {
   const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 2 } } };
   const owner = await bench.owner({ pricing, config });
   const user = await bench.subaccount(owner, { CreditGranted: 100 });
@@ -42,7 +42,7 @@ const answers = async (account: Account, model: string): Promise<string | null> 
 
 describe("an Owner's cascade of a mapping", () => {
   test("is in force with the next request of everybody below", async () => {
-    const { owner, user, child } = await household();
+    const { owner, user, child } = await createAccounts();
     for (const account of [user, child]) expect(await answers(account, "asked")).toBe("asked");
     await conf(owner.key, { ModelMapper: "asked=given" });
     for (const account of [owner, user, child]) expect(await answers(account, "asked")).toBe("given");
@@ -51,26 +51,26 @@ describe("an Owner's cascade of a mapping", () => {
   });
 
   test("is in force for accounts that are made later", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await conf(owner.key, { ModelMapper: "asked=given" });
     expect(await answers(await bench.subaccount(user), "asked")).toBe("given");
   });
 
   test("is nobody's of another tree", async () => {
-    const [here, there] = [await household(), await household()];
+    const [here, there] = [await createAccounts(), await createAccounts()];
     await conf(here.owner.key, { ModelMapper: "asked=given" });
     expect(await answers(there.user, "asked")).toBe("asked");
   });
 
   test("takes the place of the account's own entry of that pattern, and leaves its others", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await put(user.key, user, { ModelMapper: "asked=own,beside=own" });
     await conf(owner.key, { ModelMapper: "asked=given" });
     expect([await answers(user, "asked"), await answers(user, "beside")]).toEqual(["given", "own"]);
   });
 
   test("gives way to what the account sets afterwards, until the next one", async () => {
-    const { owner, user, child } = await household();
+    const { owner, user, child } = await createAccounts();
     await conf(owner.key, { ModelMapper: "asked=given" });
     await put(user.key, user, { ModelMapper: "asked=own" });
     expect([await answers(user, "asked"), await answers(child, "asked")]).toEqual(["own", "given"]);
@@ -79,14 +79,14 @@ describe("an Owner's cascade of a mapping", () => {
   });
 
   test("of a deletion deletes the entry of everybody below", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await put(user.key, user, { ModelMapper: "asked=own,beside=own" });
     await conf(owner.key, { ModelMapper: "-asked" });
     expect([await answers(user, "asked"), await answers(user, "beside")]).toEqual(["asked", "own"]);
   });
 
   test("can be deleted by an account for itself", async () => {
-    const { owner, user, child } = await household();
+    const { owner, user, child } = await createAccounts();
     await conf(owner.key, { ModelMapper: "asked=given,beside=given" });
     expect(await put(user.key, user, { ModelMapper: "-asked" })).toEqual({ ModelMapper: "beside=given" });
     // The Owner's own map is not the account's to delete, and maps after it.
@@ -99,7 +99,7 @@ describe("an Owner's cascade of a mapping", () => {
   });
 
   test("names the model for good: the Owner's own map is passed over, and the trace says so", async () => {
-    const { owner, user } = await household({ MODEL_MAPPER: "given=further" });
+    const { owner, user } = await createAccounts({ MODEL_MAPPER: "given=further" });
     expect(await answers(user, "given")).toBe("further");
     await conf(owner.key, { ModelMapper: "asked=given" });
     expect(await answers(user, "asked")).toBe("given");
@@ -110,14 +110,14 @@ describe("an Owner's cascade of a mapping", () => {
   });
 
   test("is none when it is PUT /x-config that sets the map", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await must(bench.call(owner.key, "PUT", "/x-config", { MODEL_MAPPER: "asked=given" }));
     expect(await answers(user, "asked")).toBe("given");
     expect((await record(owner.key, user)).ModelMapper).toBe("");
   });
 
   test("is listed among the models that can be called", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     const name = `alias-${fresh()}`;
     await conf(owner.key, { ModelMapper: `${name}=given` });
     for (const path of ["/v1/models", "/dashboard/models"]) {
@@ -130,8 +130,8 @@ describe("an Owner's cascade of a mapping", () => {
 
 describe("Root's cascade", () => {
   test("reaches Owners and all below, not Root itself, and an Owner may cascade anew", async () => {
-    const { owner, user, child } = await household();
-    const other = await household();
+    const { owner, user, child } = await createAccounts();
+    const other = await createAccounts();
     const asked = `asked-${fresh()}`;
     await conf(bench.rootKey, { ModelMapper: `${asked}=of-root` });
     for (const account of [owner, user, child, other.owner, other.user])
@@ -149,7 +149,7 @@ describe("Root's cascade", () => {
   });
 
   test("gives way to what an Owner sets for itself afterwards", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     const asked = `asked-${fresh()}`;
     await conf(bench.rootKey, { ModelMapper: `${asked}=of-root` });
     await put(owner.key, owner, { ModelMapper: `${asked}=own` });
@@ -160,7 +160,7 @@ describe("Root's cascade", () => {
 
 describe("limits in a cascade", () => {
   test("overwrite an account's, are shown everywhere alike, and merge with what it sets afterwards", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await put(owner.key, user, { ModelLimits: { m: { rpm: 9, tpm: 9_000 }, beside: { rpd: 5 } } });
     await conf(owner.key, { ModelLimits: { m: { rpm: 3 } } });
     const laid = { m: { rpm: 3 }, beside: { rpd: 5 } };
@@ -173,7 +173,7 @@ describe("limits in a cascade", () => {
   });
 
   test("are deleted by a text, model by model or all of them", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await put(owner.key, user, { ModelLimits: { a: { rpm: 1 }, b: { rpm: 1 }, c: { rpm: 1 } } });
     await conf(owner.key, { ModelLimits: "-a" });
     expect((await record(owner.key, user)).ModelLimits).toEqual({ b: { rpm: 1 }, c: { rpm: 1 } });
@@ -184,7 +184,7 @@ describe("limits in a cascade", () => {
   });
 
   test('"*" of an account deletes all that is in effect for it', async () => {
-    const { owner, user, child } = await household();
+    const { owner, user, child } = await createAccounts();
     await conf(owner.key, { ModelLimits: { m: { rpm: 3 } } });
     await put(owner.key, user, { ModelLimits: { own: { rpm: 1 } } });
     expect(await put(owner.key, user, { ModelLimits: "*" })).toEqual({ ModelLimits: {} });
@@ -192,7 +192,7 @@ describe("limits in a cascade", () => {
   });
 
   test("are older than those that an account is born with", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await conf(owner.key, { ModelLimits: { m: { rpm: 3 }, other: { rpm: 4 } } });
     const born = await bench.subaccount(user, { ModelLimits: { m: { rpm: 8 } } });
     expect((await record(owner.key, born)).ModelLimits).toEqual({ m: { rpm: 8 }, other: { rpm: 4 } });
@@ -216,7 +216,7 @@ describe("limits in a cascade", () => {
 
 describe("an account that is moved to another Owner", () => {
   test("has that Owner's cascades, whatever it said before", async () => {
-    const [from, into] = [await household(), await household()];
+    const [from, into] = [await createAccounts(), await createAccounts()];
     await conf(from.owner.key, { ModelMapper: "asked=of-the-old" });
     await conf(into.owner.key, { ModelMapper: "asked=of-the-new" });
     await put(from.child.key, from.child, { ModelMapper: "asked=own,beside=own" });
@@ -230,7 +230,7 @@ describe("an account that is moved to another Owner", () => {
 
 describe("records", () => {
   test("show what is in effect, in lists of children, of descendants, unpaged, and one by one", async () => {
-    const { owner, user, child } = await household();
+    const { owner, user, child } = await createAccounts();
     await put(user.key, user, { ModelMapper: "mine=own" });
     await conf(owner.key, { ModelMapper: "asked=given", ModelLimits: { m: { rpm: 3 } } });
     const settled = async (path: string, account: Account) => {
@@ -249,7 +249,7 @@ describe("records", () => {
   });
 
   test("say in the operation log what was in effect before and after", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await conf(owner.key, { ModelLimits: { m: { rpm: 3 } } });
     await put(owner.key, user, { ModelLimits: "-m" });
     const { logs } = await must(bench.call(owner.key, "GET", "/dashboard/logs"));

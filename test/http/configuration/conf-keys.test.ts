@@ -11,7 +11,7 @@ const bench = useBench();
 const read = async (key: string): Promise<Json> => (await bench.call(key, "GET", "/x-conf")).body;
 const wake = (key: string, body: unknown = { DelKeys: true }) => bench.call(key, "POST", "/x-conf", body);
 
-interface Household {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
   /** Adds a key to a Level and answers its id. */
@@ -22,14 +22,14 @@ interface Household {
 }
 
 /** An Owner without keys; the model `on-L` leads to Level L. */
-async function household(): Promise<Household> {
+async function createAccounts(): Promise<TestAccounts> {
   const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } };
   const owner = await bench.owner({ keys: 0, pricing });
   const user = await bench.subaccount(owner);
   const LEVEL_MAPPER = "on-1=1,on-2=2,on--3=-3";
   await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER });
-  const chat: Household["chat"] = (model, said = "[[output=1]]") => bench.chat(user.key, said, { model });
-  const add: Household["add"] = async (level, more = {}) => {
+  const chat: TestAccounts["chat"] = (model, said = "[[output=1]]") => bench.chat(user.key, said, { model });
+  const add: TestAccounts["add"] = async (level, more = {}) => {
     const { body } = await bench.call(
       owner.key,
       "POST",
@@ -55,7 +55,7 @@ async function household(): Promise<Household> {
 }
 
 test("shows the configuration and the keys of a new Owner: nothing is set, nothing sleeps", async () => {
-  const { owner } = await household();
+  const { owner } = await createAccounts();
   await bench.call(owner.key, "PUT", "/x-config", { LEVEL_MAPPER: "" });
   expect(await read(owner.key)).toEqual({
     ...{ Resources: {}, LevelMapper: {}, ModelMapper: {}, ModelFailover: {}, ModelLimits: {} },
@@ -65,7 +65,7 @@ test("shows the configuration and the keys of a new Owner: nothing is set, nothi
 
 describe("a key", () => {
   test("that sleeps is listed with how long, until when and why", async () => {
-    const { owner, sleeps } = await household();
+    const { owner, sleeps } = await createAccounts();
     const id = await sleeps(1);
     const [key] = (await read(owner.key)).SleepingKeys;
     expect(key).toEqual({
@@ -80,7 +80,7 @@ describe("a key", () => {
   });
 
   test("that only rests is not listed", async () => {
-    const { owner, add, chat } = await household();
+    const { owner, add, chat } = await createAccounts();
     await add(1);
     await chat("on-1", "[[fault=429 retry=600]]");
     // It rests: nobody else is there, and the wait is told.
@@ -92,7 +92,7 @@ describe("a key", () => {
   });
 
   test("that is disabled is listed as such, and not as sleeping", async () => {
-    const { owner, add, sleeps } = await household();
+    const { owner, add, sleeps } = await createAccounts();
     const sleeper = await sleeps(1);
     const other = await add(2, { Status: false });
     await bench.call(owner.key, "PUT", `/x-keys/${sleeper}`, { Status: false });
@@ -108,7 +108,7 @@ describe("a key", () => {
   });
 
   test("that was deleted is listed nowhere", async () => {
-    const { owner, sleeps } = await household();
+    const { owner, sleeps } = await createAccounts();
     const id = await sleeps(1);
     await bench.call(owner.key, "DELETE", `/x-keys/${id}`);
     expect((await read(owner.key)).SleepingKeys).toEqual([]);
@@ -118,7 +118,7 @@ describe("a key", () => {
     ["a new secret", () => ({ SecretKey: `sk-mended-${fresh()}-0123456789` })],
     ["another Level", () => ({ Level: 2 })],
   ])("that sleeps begins anew with %s", async (_what, change) => {
-    const { owner, sleeps } = await household();
+    const { owner, sleeps } = await createAccounts();
     const id = await sleeps(1);
     await bench.call(owner.key, "PUT", `/x-keys/${id}`, change());
     expect((await read(owner.key)).SleepingKeys).toEqual([]);
@@ -127,7 +127,7 @@ describe("a key", () => {
 
 describe("DelKeys", () => {
   test("wakes the sleeping keys of all Levels, and the next request uses them", async () => {
-    const { owner, sleeps, chat } = await household();
+    const { owner, sleeps, chat } = await createAccounts();
     for (const level of [1, 2, -3]) await sleeps(level);
     expect((await read(owner.key)).SleepingKeys).toHaveLength(3);
     expect((await chat("on-1")).body.error.code).toBe("no_available_key");
@@ -138,8 +138,8 @@ describe("DelKeys", () => {
   });
 
   test("wakes the caller's own keys only", async () => {
-    const { owner, sleeps } = await household();
-    const other = await household();
+    const { owner, sleeps } = await createAccounts();
+    const other = await createAccounts();
     await sleeps(1);
     await wake(other.owner.key);
     await wake(bench.rootKey);
@@ -147,28 +147,28 @@ describe("DelKeys", () => {
   });
 
   test("leaves a disabled key disabled", async () => {
-    const { owner, add } = await household();
+    const { owner, add } = await createAccounts();
     const id = await add(1, { Status: false });
     await wake(owner.key);
     expect((await read(owner.key)).DisabledKeys).toMatchObject([{ ID: id }]);
   });
 
   test("of an Owner without keys does nothing", async () => {
-    const { owner } = await household();
+    const { owner } = await createAccounts();
     expect((await wake(owner.key)).body).toEqual({ success: true, DelKeys: "true" });
   });
 });
 
 describe("refused:", () => {
-  let home: Household;
+  let accounts: TestAccounts;
   beforeAll(async () => {
-    home = await household();
+    accounts = await createAccounts();
   });
 
   test("whoever is no Owner, with 403 not_owner", async () => {
     for (const method of ["GET", "POST"]) {
       const body = method === "POST" ? { DelKeys: true } : undefined;
-      properError(await bench.call(home.user.key, method, "/x-conf", body), 403, "not_owner");
+      properError(await bench.call(accounts.user.key, method, "/x-conf", body), 403, "not_owner");
     }
   });
 });

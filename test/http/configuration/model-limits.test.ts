@@ -19,13 +19,13 @@ function atTime(hour: number, minute: number): void {
   bench.moveClock(now - (now % DAY_MS) + DAY_MS + (hour * 60 + minute) * MINUTE_MS - now);
 }
 
-interface Household {
+interface TestAccounts {
   readonly owner: Owner;
   readonly user: Account;
 }
 
 /** Every model is priced, and all of them are at Level 1 unless the configuration says otherwise. */
-async function household(config: object = {}, limits?: object): Promise<Household> {
+async function createAccounts(config: object = {}, limits?: object): Promise<TestAccounts> {
   const pricing = { ChatPricing: { "*": { InputText: 1, OutputText: 2 } } };
   const owner = await bench.owner({ pricing, config });
   const user = await bench.subaccount(owner, limits === undefined ? {} : { ModelLimits: limits });
@@ -55,39 +55,39 @@ const map = (user: Account, ModelMapper: string) =>
 
 describe("Precedence of model limits: account, then Owner, then system default", () => {
   test("the system's default is no limit", async () => {
-    const { user } = await household();
+    const { user } = await createAccounts();
     expect(await codes(user, "m", "m", "m", "m")).toEqual([200, 200, 200, 200]);
   });
 
   test("the Owner's MODEL_LIMITS hold for every account, and for each one separately", async () => {
-    const { owner, user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } });
+    const { owner, user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } });
     const other = await bench.subaccount(owner);
     expect(await codes(user, "m", "m")).toEqual([200, "rpm_exceeded"]);
     expect(await codes(other, "m", "m")).toEqual([200, "rpm_exceeded"]);
   });
 
   test("the account's own figure goes before the Owner's, be it higher", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } }, { m: { rpm: 2 } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } }, { m: { rpm: 2 } });
     expect(await codes(user, "m", "m", "m")).toEqual([200, 200, "rpm_exceeded"]);
   });
 
   test("or lower", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 3 } } }, { m: { rpm: 1 } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 3 } } }, { m: { rpm: 1 } });
     expect(await codes(user, "m", "m")).toEqual([200, "rpm_exceeded"]);
   });
 
   test("a figure that the account does not have is the Owner's", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 9, rph: 1 } } }, { m: { rpm: 5 } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 9, rph: 1 } } }, { m: { rpm: 5 } });
     expect(await codes(user, "m", "m")).toEqual([200, "rph_exceeded"]);
   });
 
   test("0 of the account lifts the Owner's", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } }, { m: { rpm: 0 } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } }, { m: { rpm: 0 } });
     expect(await codes(user, "m", "m")).toEqual([200, 200]);
   });
 
   test("what the Owner lays on all accounts is the account's, until that says otherwise", async () => {
-    const { owner, user } = await household({ MODEL_LIMITS: { m: { rpm: 9 } } }, { m: { rpm: 5 } });
+    const { owner, user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 9 } } }, { m: { rpm: 5 } });
     await must(bench.call(owner.key, "POST", "/x-conf", { ModelLimits: { m: { rpm: 1 } } }));
     expect(await codes(user, "m", "m")).toEqual([200, "rpm_exceeded"]);
     await put(owner, user, { ModelLimits: { m: { rpm: 2 } } });
@@ -97,7 +97,7 @@ describe("Precedence of model limits: account, then Owner, then system default",
 
 describe("RPD and TPD are quotas per natural day, the others short windows", () => {
   test("rpd is whole again at midnight, and not before", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpd: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpd: 1 } } });
     atTime(23, 50);
     expect(await codes(user, "m", "m")).toEqual([200, "rpd_exceeded"]);
     bench.moveClock(5 * MINUTE_MS);
@@ -107,7 +107,7 @@ describe("RPD and TPD are quotas per natural day, the others short windows", () 
   });
 
   test("so is tpd", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { tpd: 45 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { tpd: 45 } } });
     atTime(23, 50);
     expect(await codes(user, "m", "m", "m")).toEqual([200, "tpd_exceeded", "tpd_exceeded"]);
     bench.moveClock(11 * MINUTE_MS);
@@ -115,7 +115,7 @@ describe("RPD and TPD are quotas per natural day, the others short windows", () 
   });
 
   test("rph is not: its window slides across midnight", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rph: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rph: 1 } } });
     atTime(23, 50);
     expect(await codes(user, "m")).toEqual([200]);
     bench.moveClock(20 * MINUTE_MS);
@@ -127,36 +127,36 @@ describe("RPD and TPD are quotas per natural day, the others short windows", () 
 
 describe("Usage is counted against the model finally used: aliases and snapshot names do not split a quota", () => {
   test("an alias of the account's own map and its target share a window", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 2 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 2 } } });
     await map(user, "alias=m");
     expect(await codes(user, "alias", "m", "alias", "m")).toEqual([200, 200, "rpm_exceeded", "rpm_exceeded"]);
   });
 
   test("so do snapshot names that the Owner maps", async () => {
-    const { user } = await household({ MODEL_MAPPER: "m-*=m", MODEL_LIMITS: { m: { rpm: 2 } } });
+    const { user } = await createAccounts({ MODEL_MAPPER: "m-*=m", MODEL_LIMITS: { m: { rpm: 2 } } });
     expect(await codes(user, "m-2026-01-01", "m-2026-02-02", "m")).toEqual([200, 200, "rpm_exceeded"]);
   });
 
   test("and names that a cascade maps", async () => {
-    const { owner, user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } });
+    const { owner, user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } });
     await must(bench.call(owner.key, "POST", "/x-conf", { ModelMapper: "alias=m" }));
     expect(await codes(user, "alias", "m")).toEqual([200, "rpm_exceeded"]);
   });
 
   test("a limit on an alias limits nothing: there is no such model in the end", async () => {
-    const { user } = await household({ MODEL_LIMITS: { alias: { rpm: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { alias: { rpm: 1 } } });
     await map(user, "alias=m");
     expect(await codes(user, "alias", "alias")).toEqual([200, 200]);
   });
 
   test("the tokens of an alias count with the target's", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { tpm: 45 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { tpm: 45 } } });
     await map(user, "alias=m");
     expect(await codes(user, "alias", "m")).toEqual([200, "tpm_exceeded"]);
   });
 
   test("a pattern says how much; each model that it matches has a window of its own", async () => {
-    const { user } = await household({ MODEL_LIMITS: { "wild-*": { rpm: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { "wild-*": { rpm: 1 } } });
     expect(await codes(user, "wild-a", "wild-a", "wild-b", "wild-b", "tame", "tame")).toEqual([
       ...[200, "rpm_exceeded"],
       ...[200, "rpm_exceeded"],
@@ -165,7 +165,7 @@ describe("Usage is counted against the model finally used: aliases and snapshot 
   });
 
   test("what the provider calls the model does not matter", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 1 }, "m-upstream": { rpm: 9 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 }, "m-upstream": { rpm: 9 } } });
     expect(await codes(user, "m", "m")).toEqual([200, "rpm_exceeded"]);
   });
 });
@@ -174,11 +174,11 @@ describe("a failover model", () => {
   const CONFIG = { MODEL_FAILOVER: "first=second", LEVEL_MAPPER: "first=1,second=2" };
 
   /** The keys of the first model fail, those of the second are well. */
-  async function failing(config: object): Promise<Household> {
-    const house = await household({ ...CONFIG, ...config });
-    await bench.level(house.owner, 2, 1);
-    for (const secret of house.owner.secrets) bench.provider.behave(secret, "fault=500");
-    return house;
+  async function failing(config: object): Promise<TestAccounts> {
+    const accounts = await createAccounts({ ...CONFIG, ...config });
+    await bench.level(accounts.owner, 2, 1);
+    for (const secret of accounts.owner.secrets) bench.provider.behave(secret, "fault=500");
+    return accounts;
   }
 
   test("has its own limit: refused there, it stands in no more", async () => {
@@ -201,7 +201,7 @@ describe("a failover model", () => {
 
 describe("who is limited is told", () => {
   test("by the refusal, which names the model and when to try again", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } });
     await map(user, "alias=m");
     await ask(user, "m");
     const { status, headers, body } = await ask(user, "alias");
@@ -211,14 +211,14 @@ describe("who is limited is told", () => {
   });
 
   test("while a limit of the account's is told as the account's", async () => {
-    const { owner, user } = await household();
+    const { owner, user } = await createAccounts();
     await put(owner, user, { RPM: 1 });
     await ask(user, "m");
     expect((await ask(user, "m")).body.error.message).toContain("limit of 1 RPM of the account");
   });
 
   test("by explain, which shows what is left of each limit of the model", async () => {
-    const { owner, user } = await household({ MODEL_LIMITS: { "m*": { rpm: 3, tpd: 900 } } });
+    const { owner, user } = await createAccounts({ MODEL_LIMITS: { "m*": { rpm: 3, tpd: 900 } } });
     await put(owner, user, { RPM: 50 });
     await map(user, "alias=m");
     await ask(user, "alias");
@@ -234,7 +234,7 @@ describe("who is limited is told", () => {
   });
 
   test("by a quote, which is refused as the request would be", async () => {
-    const { user } = await household({ MODEL_LIMITS: { m: { rpm: 1 } } });
+    const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } });
     const body = { model: "m", messages: [{ role: "user", content: "hi" }], max_tokens: 10 };
     const quoted = () =>
       must(bench.call(user.key, "POST", "/v1/quote", { path: "/v1/chat/completions", body }));
@@ -244,7 +244,7 @@ describe("who is limited is told", () => {
   });
 
   test("by the headers, which show the tightest window, whosever it is", async () => {
-    const { owner, user } = await household({ MODEL_LIMITS: { m: { rpm: 5, tpm: 1_000 } } });
+    const { owner, user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 5, tpm: 1_000 } } });
     await put(owner, user, { RPM: 50, TPM: 500 });
     const { headers } = await ask(user, "m");
     const shown = (name: string) => headers.get(`x-ratelimit-${name}`);

@@ -21,7 +21,7 @@ const stateOf = async (owner: Account, key: UpstreamKey) => {
 const put = (owner: Account, key: UpstreamKey, change: object) =>
   bench.call(owner.key, "PUT", `/x-keys/${key.id}`, change);
 
-async function household(keys = 1): Promise<{ owner: Owner; user: Account; key: UpstreamKey }> {
+async function createAccounts(keys = 1): Promise<{ owner: Owner; user: Account; key: UpstreamKey }> {
   const owner = await bench.owner({ keys });
   return { owner, user: await bench.subaccount(owner), key: owner.keys[0]! };
 }
@@ -51,7 +51,7 @@ const told = ({ type, level, key_id, to_level, reason }: Json): string =>
 
 describe("State, Until and Reason", () => {
   test("normal → sleeping → waking → normal", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     expect(await stateOf(owner, key)).toEqual(["normal", null, null]);
     await fail(user, key, "fault=500", 3);
     await fares(bench, owner, key, "sleeping 5 min");
@@ -64,7 +64,7 @@ describe("State, Until and Reason", () => {
   });
 
   test("resting, until it is woken by hand", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     await fail(user, key, "fault=429 retry=600");
     await fares(bench, owner, key, "resting 10 min");
     expect(await stateOf(owner, key)).toEqual(["resting", 10, "rate_limited"]);
@@ -76,20 +76,20 @@ describe("State, Until and Reason", () => {
   });
 
   test("disabled", async () => {
-    const { owner, key } = await household();
+    const { owner, key } = await createAccounts();
     await put(owner, key, { Status: false });
     expect(await stateOf(owner, key)).toEqual(["disabled", null, null]);
   });
 
   test("Sleep true is refused", async () => {
-    const { owner, key } = await household();
+    const { owner, key } = await createAccounts();
     properError(await put(owner, key, { Sleep: true }), 400, "invalid_parameter");
   });
 });
 
 describe("the last hour", () => {
   test("counts attempts, those that failed over too, and how long the others took", async () => {
-    const { owner, user } = await household(2);
+    const { owner, user } = await createAccounts(2);
     const [one, two] = owner.keys as [UpstreamKey, UpstreamKey];
     expect((await ask(bench, user)).told).toBe("200");
     expect((await ask(bench, user, { stream: true })).told).toBe("200");
@@ -111,14 +111,14 @@ describe("the last hour", () => {
   });
 
   test("does not blame a key for what a client sent, and counts no test of it", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     await fail(user, key, "fault=400");
     await bench.call(owner.key, "POST", `/x-keys/${key.id}/test`, { model: MODEL });
     expect((await row(owner, key)).LastHour).toMatchObject({ attempts: 1, failures: 0, p50_ms: null });
   });
 
   test("has the requests in flight", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     const running = ask(bench, user, { said: "slowly [[output=1 head_ms=1500]]" });
     await until("it is in flight", async () => (await row(owner, key)).InFlight === 1);
     expect((await running).told).toBe("200");
@@ -128,7 +128,7 @@ describe("the last hour", () => {
 
 describe("CostToday", () => {
   test("is what its requests cost, of all accounts and to the last digit, until the day ends", async () => {
-    const { owner, user } = await household(2);
+    const { owner, user } = await createAccounts(2);
     const [one, two] = owner.keys as [UpstreamKey, UpstreamKey];
     const other = await bench.subaccount(owner);
     for (const who of [user, other, user]) expect((await ask(bench, who)).told).toBe("200");
@@ -146,7 +146,7 @@ describe("CostToday", () => {
 });
 
 test("a list of all keys at once has the same rows", async () => {
-  const { owner, user } = await household(3);
+  const { owner, user } = await createAccounts(3);
   await ask(bench, user);
   await bench.level(owner, 2, 2);
   const all = await get(owner, "/x-keys?page=0");
@@ -178,7 +178,7 @@ describe("GET /x-events", () => {
   });
 
   test("by time and by pages", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     for (let i = 0; i < 3; i++) {
       await fail(user, key, "fault=401");
       await fares(bench, owner, key, "sleeping 30 min");
@@ -220,7 +220,7 @@ describe("GET /x-events", () => {
   });
 
   test("is an Owner's, of its own keys", async () => {
-    const { owner, user, key } = await household();
+    const { owner, user, key } = await createAccounts();
     await fail(user, key, "fault=401");
     await events(owner, 1);
     expectError(await get(user, "/x-events"), 403, "not_owner");

@@ -209,7 +209,7 @@ test("an account's own Level serves what no mapper names", async () => {
 });
 
 /** A key of its own Level, the model that leads there, and an account that calls it. */
-async function household() {
+async function createKeyAndCaller() {
   const one = await bench.owner({ keys: 0 });
   const child = await bench.subaccount(one);
   const secret = `sk-of-${fresh()}-0123456789`;
@@ -243,7 +243,7 @@ describe("a change of a key", () => {
     ],
   ])("%j is answered and kept, with PUT and with POST", async (change, expected) => {
     for (const method of ["PUT", "POST"]) {
-      const { one, path, key, read } = await household();
+      const { one, path, key, read } = await createKeyAndCaller();
       const { status, body } = await bench.call(one.key, method, path, change);
       const after = { ...key, ...expected, UpdatedAt: body.key?.UpdatedAt };
       expect([status, body]).toEqual([200, { success: true, Action: "update", key: after }]);
@@ -253,7 +253,7 @@ describe("a change of a key", () => {
   });
 
   test("merges Config field by field; null takes a field away", async () => {
-    const { put } = await household();
+    const { put } = await createKeyAndCaller();
     await put({ Config: { api_style: "chat" } });
     expect((await put({ Config: { provider_type: "standard" } })).body.key.Config).toEqual({
       api_style: "chat",
@@ -263,7 +263,7 @@ describe("a change of a key", () => {
   });
 
   test("leaves the secret when it is given as its mask", async () => {
-    const { put, key, secret, chat } = await household();
+    const { put, key, secret, chat } = await createKeyAndCaller();
     expect((await put({ SecretKey: key.SecretKey, Name: "kept" })).body.key).toMatchObject({
       Name: "kept",
       SecretKey: key.SecretKey,
@@ -273,7 +273,7 @@ describe("a change of a key", () => {
   });
 
   test("of nothing is 400 missing_parameter", async () => {
-    const { put } = await household();
+    const { put } = await createKeyAndCaller();
     properError(await put({}), 400, "missing_parameter");
   });
 
@@ -292,7 +292,7 @@ describe("a change of a key", () => {
     ["Provider", { Provider: "https://1.1.1.1/v1?key=1" }, "invalid_parameter"],
     ["itself", { Provider: "https://gate.example:8443/v1" }, "self_referencing_provider"],
   ])("that names %s badly is refused, and nothing changes: %j", async (field, change, code) => {
-    const { put, read } = await household();
+    const { put, read } = await createKeyAndCaller();
     const before = await read();
     const answer = await put({ ...change, Status: false });
     properError(answer);
@@ -303,7 +303,7 @@ describe("a change of a key", () => {
 
 describe("in force with the next request:", () => {
   test("a new secret", async () => {
-    const { put, chat } = await household();
+    const { put, chat } = await createKeyAndCaller();
     expect((await chat()).status).toBe(200);
     await put({ SecretKey: "another-secret-of-00wxyz" });
     expect((await chat()).status).toBe(200);
@@ -311,7 +311,7 @@ describe("in force with the next request:", () => {
   });
 
   test("Status, both ways", async () => {
-    const { one, put, chat } = await household();
+    const { one, put, chat } = await createKeyAndCaller();
     await bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=1", PRICING });
     for (let i = 0; i < 5; i++) {
       await put({ Status: false });
@@ -322,7 +322,7 @@ describe("in force with the next request:", () => {
   });
 
   test("another Level: the one it left has lost it, the one it entered serves", async () => {
-    const { one, put, chat } = await household();
+    const { one, put, chat } = await createKeyAndCaller();
     const onLevel = (level: number) =>
       bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: `*=${level}` });
     await onLevel(1);
@@ -334,7 +334,7 @@ describe("in force with the next request:", () => {
   });
 
   test("another provider", async () => {
-    const { put, chat } = await household();
+    const { put, chat } = await createKeyAndCaller();
     await put({ Provider: "http://127.0.0.1:9" });
     expect((await chat()).status).toBeGreaterThanOrEqual(502);
     await put({ Provider: bench.provider.url });
@@ -342,7 +342,7 @@ describe("in force with the next request:", () => {
   });
 
   test("a key that is added", async () => {
-    const { one, chat } = await household();
+    const { one, chat } = await createKeyAndCaller();
     await bench.call(one.key, "PUT", "/x-config", { LEVEL_MAPPER: "*=3" });
     expect((await chat()).body.error.code).toBe("model_not_found");
     await add({ Level: 3 }, one.key);
@@ -350,7 +350,7 @@ describe("in force with the next request:", () => {
   });
 
   test("a key that is deleted", async () => {
-    const { one, path, key, chat } = await household();
+    const { one, path, key, chat } = await createKeyAndCaller();
     expect((await chat()).status).toBe(200);
     const { status, body } = await bench.call(one.key, "DELETE", path);
     expect([status, body]).toEqual([200, { success: true, Action: "delete", key }]);
@@ -361,7 +361,7 @@ describe("in force with the next request:", () => {
 
 describe("by its path", () => {
   test.each(["GET", "PUT", "POST", "DELETE"])("%s finds a key of the caller only", async (method) => {
-    const { path } = await household();
+    const { path } = await createKeyAndCaller();
     const body = method === "PUT" || method === "POST" ? { Name: "mine now" } : undefined;
     for (const unknown of [path, "/x-keys/0", "/x-keys/999999", `/x-keys/${"9".repeat(40)}`]) {
       properError(await bench.call(owner.key, method, unknown, body), 404, "key_not_found");
@@ -377,7 +377,7 @@ describe("by its path", () => {
   });
 
   test("a deleted key is found no more", async () => {
-    const { one, path } = await household();
+    const { one, path } = await createKeyAndCaller();
     await bench.call(one.key, "DELETE", path);
     for (const method of ["GET", "DELETE"]) {
       properError(await bench.call(one.key, method, path), 404);
@@ -385,7 +385,7 @@ describe("by its path", () => {
   });
 
   test("a Level or a provider lists its keys, by pages", async () => {
-    const { one, key } = await household();
+    const { one, key } = await createKeyAndCaller();
     const { body } = await add({ Level: -2, Provider: "http://127.0.0.1:9007/v1" }, one.key);
     const get = async (path: string) => bench.call(one.key, "GET", `/x-keys/${path}`);
     expect((await get("L1")).body).toEqual({ success: true, keys: [unusedRow(key)] });
