@@ -259,15 +259,24 @@ export function jsonOf(text: string): Json {
 /** A bound of waiting, not a judgement: on a machine with much else to do everything takes its time. */
 const PATIENCE_MS = 20_000;
 
-/** Waits until a condition holds, looking again and again; fails with what it waited for. */
+/**
+ * Waits until a condition holds, looking again and again; fails with what it waited for. A look that throws counts as not
+ * yet, because a service that is busy may refuse what is looked at; the last error is the cause of the failure.
+ */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   mostMs = PATIENCE_MS,
 ): Promise<void> {
   const end = Date.now() + mostMs;
-  for (let pauseMs = 2; !(await holds()); pauseMs = Math.min(pauseMs * 2, 50)) {
-    if (Date.now() > end) throw new Error(`not within ${mostMs} ms: ${what}`);
+  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+    let cause: unknown;
+    try {
+      if (await holds()) return;
+    } catch (error) {
+      cause = error;
+    }
+    if (Date.now() > end) throw new Error(`not within ${mostMs} ms: ${what}`, { cause });
     await Bun.sleep(pauseMs);
   }
 }

@@ -59,9 +59,8 @@ inCluster("they stay there when it wakes, on nodes that have not served them mea
   const explain = `/dashboard/explain?model=${MODEL}`;
   for (const node of on.nodes) {
     await until("the node has the time and the key no sleep", async () => {
-      const { status, body } = await node.call(owner.key, "GET", explain);
-      // A node may refuse for a moment while the clock of its cluster moves.
-      return status === 200 && !body.candidates.some(({ state }: { state: string }) => state === "sleeping");
+      const { candidates } = (await node.call(owner.key, "GET", explain)).body;
+      return !candidates.some(({ state }: { state: string }) => state === "sleeping");
     });
   }
   // First turns of others probe it.
