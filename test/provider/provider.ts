@@ -52,6 +52,8 @@ const withCacheUse = (script: Script, { cached, written }: CacheUse): Script => 
   cache_write: written,
 });
 
+const UNREADABLE = badRequest("A field of your request has a type that is not expected there.");
+
 const JSON_TYPE = "application/json";
 const EVENTS_TYPE = "text/event-stream; charset=utf-8";
 
@@ -96,7 +98,11 @@ export function startProvider(options: ProviderOptions = {}): Provider {
       units: null,
     };
     book.add(call);
-    const outcome = await respond(exchange, call, dialect, secret, files);
+    const outcome = await respond(exchange, call, dialect, secret, files).catch((error: unknown) => {
+      // A field has a type that the dialect does not expect: a provider refuses such a body, and goes on.
+      if (!(error instanceof TypeError) || call.status !== 0) throw error;
+      return sayRefusal(exchange, call, dialect ?? chat, UNREADABLE, {});
+    });
     inFlight--;
     book.ended(call, outcome);
   }
@@ -142,7 +148,6 @@ export function startProvider(options: ProviderOptions = {}): Provider {
     const serving: Serving = { id, createdS, ask, answer, script, ...sent };
     const streamed = ask.stream && script.fault !== "unstreamed";
     const { usage, units } = answer;
-    call.status = 200;
     if (dialect.generates) {
       call.usage = { ...usage, completion: hiddenTokens(usage) };
       call.units = units ?? {};
@@ -154,6 +159,7 @@ export function startProvider(options: ProviderOptions = {}): Provider {
       headers: { "content-type": type, ...dialect.manners(call.id), ...packing(script) },
     };
     const score = streamed ? streamScore(dialect, serving) : wholeScore(dialect, serving);
+    call.status = 200;
     return play(exchange, head, score, (tokens) => {
       if (call.usage !== null) call.usage.completion += tokens;
     });

@@ -62,6 +62,19 @@ test.each([
   expect([response.status, (await jsonOf(response)).error.param]).toEqual([400, param]);
 });
 
+test.each([
+  ["chat", { messages: [{ role: "user", content: [null] }] }],
+  ["chat", { messages: [null] }],
+  ["chat", { stream: true, messages: [{ role: "user", content: [{ type: "odd", content: [null] }] }] }],
+])(
+  "%s is refused with a field of a type that it does not expect, and the next request is answered: %j",
+  async (name, extra) => {
+    const [path, body] = GOOD[name as keyof typeof GOOD];
+    expect((await post(provider, path, { ...body, ...extra })).status).toBe(400);
+    expect((await post(provider, path, body)).status).toBe(200);
+  },
+);
+
 const sound = wavFile(1);
 test.each([
   ["images/edits", { model: "gpt-image-1", prompt: "A hat" }, "image"],
