@@ -22,9 +22,10 @@ export class LevelEventCounts implements ActorObserver {
   committed({ kind, id }: ActorRef, { events }: Parameters<ActorObserver["committed"]>[1]): void {
     if (kind !== "level") return;
     for (const { e } of events) {
-      const { type } = e as LevelEvent;
-      if (type === "switched_over") this.countsOf(id).switchOvers++;
-      else if (type === "slept") this.countsOf(id).sleeps++;
+      const event = e as LevelEvent;
+      // Without a backup Level a switch-over moves no request.
+      if (event.type === "switched_over" && event.to !== undefined) this.countsOf(id).switchOvers++;
+      else if (event.type === "slept") this.countsOf(id).sleeps++;
     }
   }
 

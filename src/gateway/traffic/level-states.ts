@@ -3,7 +3,7 @@
 // known to one node, and sums over nodes are exact. It holds the states that the actors hold; `figures` gives out numbers
 // only. The number of Levels is bounded: further ones are left out.
 
-import type { Level, LevelFold } from "../../../actors/level/state.ts";
+import type { Level, LevelEvent } from "../../../actors/level/state.ts";
 import { usability } from "../../../actors/level/view.ts";
 import { type ActorRef, actorName } from "../../runtime/actor.ts";
 import type { ActorObserver } from "../../runtime/actor-observer.ts";
@@ -24,7 +24,7 @@ export interface LevelFigures {
   readonly keys: Readonly<Record<KeyState, number>>;
   /** Levels without a key that can be used, of which at least one sleeps: the others sleep or are disabled too. */
   readonly down: number;
-  /** Levels whose requests go to their backup Level. */
+  /** Levels whose requests go to the backup Level that they have. */
   readonly switchedOver: number;
 }
 
@@ -32,6 +32,11 @@ export interface LevelFigures {
 export class LevelStates implements ActorObserver {
   /** By the id of the actor. An actor that left memory had its last state then, and has it again when it is loaded. */
   private readonly states = new Map<string, Level>();
+  /**
+   * The end, in wall-clock ms, of the last switch-over of each of these Levels that has a backup. The actor's state does not
+   * say whether there is one. What was decided elsewhere, before the actor came here, is over within a minute.
+   */
+  private readonly switchedUntil = new Map<string, number>();
 
   loaded({ kind, id }: ActorRef, state: unknown): void {
     if (kind !== "level") return;
@@ -40,13 +45,20 @@ export class LevelStates implements ActorObserver {
   }
 
   /** The states change by themselves. */
-  committed(): void {}
+  committed({ kind, id }: ActorRef, { events }: Parameters<ActorObserver["committed"]>[1]): void {
+    if (kind !== "level" || !this.states.has(id)) return;
+    for (const { e } of events) {
+      const event = e as LevelEvent;
+      if (event.type === "switched_over" && event.to !== undefined) this.switchedUntil.set(id, event.until);
+    }
+  }
+
   gained(): void {}
 
   lost(shards: readonly number[]): void {
     const these = new Set(shards);
     for (const id of this.states.keys()) {
-      if (these.has(shardOf(actorName({ kind: "level", id })))) this.states.delete(id);
+      if (these.has(shardOf(actorName({ kind: "level", id })))) this.drop(id);
     }
   }
 
@@ -54,13 +66,22 @@ export class LevelStates implements ActorObserver {
   figures(now: number): readonly LevelFigures[] {
     const found = new Map<string, Mutable>();
     for (const [id, { fold }] of this.states) {
-      if (fold.keys.length > 0) addLevel(seriesOfLevel(found, levelNumberOf(id), none), fold, now);
+      if (fold.keys.length === 0) continue;
+      const figures = seriesOfLevel(found, levelNumberOf(id), none);
+      addKeys(figures, fold, now);
+      if (fold.switchedUntil > now && this.switchedUntil.get(id) === fold.switchedUntil)
+        figures.switchedOver++;
     }
     return [...found.values()];
   }
 
   private dropEmpty(): void {
-    for (const [id, { fold }] of this.states) if (fold.keys.length === 0) this.states.delete(id);
+    for (const [id, { fold }] of this.states) if (fold.keys.length === 0) this.drop(id);
+  }
+
+  private drop(id: string): void {
+    this.states.delete(id);
+    this.switchedUntil.delete(id);
   }
 }
 
@@ -73,7 +94,7 @@ const none = (level: string): Mutable => ({
   switchedOver: 0,
 });
 
-function addLevel(figures: Mutable, { keys, health, switchedUntil }: LevelFold, now: number): void {
+function addKeys(figures: Mutable, { keys, health }: Level["fold"], now: number): void {
   let sleeping = 0;
   let usable = 0;
   for (const key of keys) {
@@ -85,5 +106,4 @@ function addLevel(figures: Mutable, { keys, health, switchedUntil }: LevelFold, 
     else if (shown !== "disabled") usable++;
   }
   if (sleeping > 0 && usable === 0) figures.down++;
-  if (switchedUntil > now) figures.switchedOver++;
 }

@@ -53,10 +53,23 @@ describe("the states of keys", () => {
     const known = figures(level);
     const { fold } = levelOf("2.1", [asleep(1), 2], { switchedUntil: NOON + 1_000 });
     level.fold = fold;
-    expect(known.figures(NOON)).toMatchObject([{ keys: { active: 1, sleeping: 1 }, switchedOver: 1 }]);
+    expect(known.figures(NOON)).toMatchObject([{ keys: { active: 1, sleeping: 1 } }]);
     // Loaded anew after a failure, it has what the ledger has.
     known.loaded({ ...LEVEL, id: "2.1" }, levelOf("2.1", [1]));
-    expect(known.figures(NOON)).toMatchObject([{ keys: { active: 1, sleeping: 0 }, switchedOver: 0 }]);
+    expect(known.figures(NOON)).toMatchObject([{ keys: { active: 1, sleeping: 0 } }]);
+  });
+
+  test.each([
+    [2, 1],
+    [undefined, 0],
+  ])("a Level with the backup Level %p is switched over %d times while it lasts", (to, switchedOver) => {
+    const until = NOON + 1_000;
+    const known = figures(levelOf("2.1", [1], { switchedUntil: until }));
+    known.committed({ ...LEVEL, id: "2.1" }, {
+      events: [{ at: NOON, e: { type: "switched_over", until, reason: "timeout", to } }],
+    } as never);
+    expect(known.figures(NOON)).toMatchObject([{ switchedOver }]);
+    expect(known.figures(until)).toMatchObject([{ switchedOver: 0 }]);
   });
 
   test("belong to the node that owns the actor: with its shard they go", () => {
@@ -91,11 +104,15 @@ describe("the states of keys", () => {
 
 test("switch-overs and sleeps are counted from the commits of Levels alone, within a bound", () => {
   const counts = new LevelEventCounts();
-  const events = (...types: string[]) => ({ events: types.map((type) => ({ at: 0, e: { type } })) });
+  const events = (...types: string[]) => ({ events: types.map((type) => ({ at: 0, e: { type, to: 2 } })) });
   counts.committed(
     { kind: "level", id: "2.1" },
     events("slept", "switched_over", "recovered", "slept") as never,
   );
+  // A Level without a backup stays in use.
+  counts.committed({ kind: "level", id: "2.1" }, {
+    events: [{ at: 0, e: { type: "switched_over" } }],
+  } as never);
   counts.committed({ kind: "account", id: "2" }, events("slept") as never);
   expect(counts.byLevel.get("1")).toEqual({ switchOvers: 1, sleeps: 2 });
   for (let i = 0; i < 100; i++) counts.committed({ kind: "level", id: `2.${i}` }, events("slept") as never);
