@@ -34,6 +34,7 @@ import {
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import type { Clock } from "../base/clock.ts";
 import type { RequestTrace, TracedAttempt, TracedEnd, TracedRequest } from "../gateway/request-trace.ts";
+import { codeOf } from "../gateway/traffic/outcome-code.ts";
 import {
   ATTR_CODE,
   ATTR_LEVEL,
@@ -125,14 +126,14 @@ export class RequestSpans implements RequestTrace {
     if (server.isRecording()) {
       const { modelLabel } = this.request;
       const status = end === null ? 200 : end.status;
+      const code = codeOf({ charge, end });
       if (modelLabel !== null) server.setAttribute(ATTR_GEN_AI_REQUEST_MODEL, modelLabel);
       if (status !== null) server.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status);
       if (charge !== null && end === null) server.setAttributes(moneyAttributes(charge));
-      if (end !== null && end.code !== null) {
-        server.setAttributes({ [ATTR_CODE]: end.code, [ATTR_ERROR_TYPE]: end.code });
-      }
+      if (code !== null) server.setAttributes({ [ATTR_CODE]: code, [ATTR_ERROR_TYPE]: code });
       // The conventions call a server's answer of 4xx the client's error, which is none of the server's span.
-      if (status === null || status >= 500) server.setStatus({ code: SpanStatusCode.ERROR });
+      const isBroken = end === null && code !== null;
+      if (isBroken || status === null || status >= 500) server.setStatus({ code: SpanStatusCode.ERROR });
     }
     server.end(this.at(now));
   }

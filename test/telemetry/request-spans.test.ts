@@ -159,8 +159,8 @@ test("no span holds a model as a client or a provider wrote it", () => {
 
 describe("a request without a charge", () => {
   test.each([
-    [{ status: 429, code: "rate_limit_exceeded" }, SpanStatusCode.UNSET],
-    [{ status: 502, code: "upstream_error" }, SpanStatusCode.ERROR],
+    [{ status: 429, code: "rpm_exceeded" }, SpanStatusCode.UNSET],
+    [{ status: 502, code: "upstream_failed" }, SpanStatusCode.ERROR],
     [{ status: null, code: "client_gone" }, SpanStatusCode.ERROR],
     [{ status: 200, code: null }, SpanStatusCode.UNSET],
   ])("%p", (end, code) => {
@@ -170,6 +170,12 @@ describe("a request without a charge", () => {
     expect(server!.status.code).toBe(code);
     expect(server!.attributes["error.type"]).toBe(end.code ?? undefined);
     expect(server!.attributes["http.response.status_code"]).toBe(end.status ?? undefined);
+  });
+
+  test("has no code in a provider's own words", () => {
+    const { begin, spans } = tracing();
+    begin()!.ended({ ...UNCHARGED, end: { status: 400, code: "sk-secret" } });
+    expect(spans()[0]!.attributes).toMatchObject({ "arborgate.code": "rejected", "error.type": "rejected" });
   });
 
   test("ends the attempt that ran", () => {
@@ -195,6 +201,26 @@ test("a trace that begins after its request arrived has its times from there", (
     [0, 40],
   ]);
 });
+
+test.each(["unreachable", "client_gone"])(
+  "a stream that broke off is an error, and has its cost: %s",
+  (signal) => {
+    const { begin, spans } = tracing();
+    const trace = begin()!;
+    trace.attemptBegan(ATTEMPT);
+    trace.ended({ ...CHARGED, charge: { ...(FACTS as object), attempts: [row(signal, 200, 95)] } as never });
+    const [attempt, server] = spans();
+    for (const span of [attempt!, server!]) {
+      expect(span.status.code).toBe(SpanStatusCode.ERROR);
+      expect(span.attributes["error.type"]).toBe(signal);
+    }
+    expect(server!.attributes).toMatchObject({
+      "http.response.status_code": 200,
+      "arborgate.code": signal,
+      "arborgate.cost": 0.001234567,
+    });
+  },
+);
 
 test("a charge that could not be stored is an error, and no cost", () => {
   const { begin, spans } = tracing();
