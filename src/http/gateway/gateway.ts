@@ -99,8 +99,8 @@ const forwardTo =
       outcome = failedOutcome(parts, error, call.requestId, path);
     }
     const response = responseOf(outcome, endpoint.dialect.name);
-    const labels = { path, status: response.status, stream: outcome.kind === "stream" };
-    parts.metrics.request(labels, performance.now() - startedAt);
+    const status = isUnheard(outcome, request) ? null : response.status;
+    parts.metrics.request({ path, status, stream: outcome.kind === "stream" }, performance.now() - startedAt);
     return response;
   };
 
@@ -157,9 +157,14 @@ async function storedResponse(
     .recall(stored)
     .catch((error) => failedOutcome(parts, error, stored.requestId, path));
   const response = responseOf(outcome, "chat");
-  parts.metrics.request({ path, status: response.status, stream: false }, performance.now() - startedAt);
+  const status = isUnheard(outcome, request) ? null : response.status;
+  parts.metrics.request({ path, status, stream: false }, performance.now() - startedAt);
   return response;
 }
+
+/** Whether this is an error that its client does not get, because it has disconnected. */
+const isUnheard = ({ kind }: Outcome, { signal }: Request): boolean =>
+  signal.aborted && (kind === "refused" || kind === "rejected");
 
 /** Returns the refusal that answers an error. Logs a bug. */
 function failedOutcome(

@@ -10,7 +10,7 @@ const MODEL = ["model", "level"] as const;
 export const METRICS = {
   arborgate_requests_total: {
     type: "counter",
-    help: "Gateway requests by path, status and kind",
+    help: "Gateway requests by path, status and kind; status client_gone: the client was gone before it could get one",
     labels: ["path", "status", "stream"],
   },
   arborgate_request_seconds: {

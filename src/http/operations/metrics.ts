@@ -18,8 +18,10 @@ import { RUNTIME_METRICS } from "./runtime-metrics.ts";
 
 /** Counters and gauges of a node, as Prometheus reads them. */
 export interface Metrics {
-  /** Counts a gateway request whose response begins. `ms` is how long that took. */
-  request(labels: { path: string; status: number; stream: boolean }, ms: number): void;
+  /**
+   * Counts a gateway request whose response begins; `status` is null when its client was gone. `ms` is how long that took.
+   */
+  request(labels: { path: string; status: number | null; stream: boolean }, ms: number): void;
   /** Counts a request to another endpoint. */
   managementRequest(status: number): void;
   /** Resolves to the metrics in Prometheus' text format. Waits for the store as long as the readiness does. */

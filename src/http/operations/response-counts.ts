@@ -1,4 +1,5 @@
-// Counts the responses of the gateway as they begin, by status, with the time until then, in plain numbers. What is known of a
+// Counts the responses of the gateway as they begin, by status, with the time until then, in plain numbers; requests whose
+// client was gone by then count as such, and by no status. What is known of a
 // request only when it has ended is counted by `RequestTraffic`, which knows no response. It is called by every request, where
 // counting by objects of labels costs more than the rest of the edge. Its series are bounded by their caller: paths come from
 // our own table.
@@ -16,9 +17,12 @@ interface Times {
   readonly seconds: Histogram;
 }
 
-/** The responses with the same path, kind and status. */
+/** The label of requests whose client was gone before it could get a status. */
+const CLIENT_GONE = "client_gone";
+
+/** The responses with the same path, kind and status; null is that of a client that was gone. */
 interface Series {
-  readonly status: number;
+  readonly status: number | null;
   readonly times: Times;
   count: number;
 }
@@ -30,10 +34,9 @@ export class ResponseCounts {
   private readonly series: Series[] = [];
   private readonly times: Times[] = [];
 
-  /** Counts a response that began after `seconds`. */
-  add(path: string, status: number, stream: boolean, seconds: number): void {
-    const series =
-      this.byPath.get(path)?.get(status * 2 + (stream ? 1 : 0)) ?? this.open(path, status, stream);
+  /** Counts a response that began after `seconds`. A status of null says that its client was gone. */
+  add(path: string, status: number | null, stream: boolean, seconds: number): void {
+    const series = this.byPath.get(path)?.get(codeOf(status, stream)) ?? this.open(path, status, stream);
     series.count++;
     series.times.seconds.observe(seconds);
   }
@@ -41,7 +44,7 @@ export class ResponseCounts {
   /** Returns how many there were, by path, status and kind. */
   counts(): readonly Sample[] {
     return this.series.map(({ status, times: { path, stream }, count }) => [
-      [path, String(status), String(stream)],
+      [path, status === null ? CLIENT_GONE : String(status), String(stream)],
       count,
     ]);
   }
@@ -51,7 +54,7 @@ export class ResponseCounts {
     return this.times.map(({ path, stream, seconds }) => [[path, String(stream)], seconds]);
   }
 
-  private open(path: string, status: number, stream: boolean): Series {
+  private open(path: string, status: number | null, stream: boolean): Series {
     let times = this.times.find((one) => one.path === path && one.stream === stream);
     if (times === undefined) {
       times = { path, stream, seconds: new Histogram(BOUNDS_S) };
@@ -61,7 +64,10 @@ export class ResponseCounts {
     this.series.push(series);
     const ofPath = this.byPath.get(path) ?? new Map<number, Series>();
     this.byPath.set(path, ofPath);
-    ofPath.set(status * 2 + (stream ? 1 : 0), series);
+    ofPath.set(codeOf(status, stream), series);
     return series;
   }
 }
+
+/** Returns one number for a status and a kind. */
+const codeOf = (status: number | null, stream: boolean): number => (status ?? 0) * 2 + (stream ? 1 : 0);

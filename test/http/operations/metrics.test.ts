@@ -12,6 +12,7 @@ import type { Placement } from "../../../src/runtime/placement/placement.ts";
 import { freshCounters } from "../../../src/runtime/stats.ts";
 import type { ActorSystem, SystemStats } from "../../../src/runtime/system.ts";
 import { MODEL, PRICING, until } from "../../e2e/harness.ts";
+import { leave } from "../../e2e/leaving.ts";
 import { useBench } from "../../e2e/use-bench.ts";
 import { levelOf } from "../../gateway/level-samples.ts";
 import { endedRequest, refusedRequest } from "../../gateway/traffic/ended.ts";
@@ -123,6 +124,19 @@ describe("a service", () => {
     await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true });
     await until("it is awake", async () => (await scrape()).includes('arborgate_levels_down{level="1"} 0\n'));
     expect(await scrape()).toContain('arborgate_key_sleeps_total{level="1"} 1\n');
+  });
+
+  test("counts a client that was gone before its answer by no status", async () => {
+    const user = await bench.subaccount(await bench.owner());
+    const isAsked = () => bench.provider.inFlight() > 0;
+    const more = { max_tokens: 5 };
+    await leave(bench, user.key, "[[head_ms=5000]]", false, isAsked, { path: "/v1/messages", more });
+    const counted = async () =>
+      (await scrape()).match(/^arborgate_requests_total\{path="\/v1\/messages".*$/gm);
+    await until("it is counted", async () => (await counted()) !== null);
+    expect(await counted()).toEqual([
+      'arborgate_requests_total{path="/v1/messages",status="client_gone",stream="false"} 1',
+    ]);
   });
 
   test("counts open holds, of which none is left behind", async () => {

@@ -6,7 +6,7 @@ import { familyText } from "../../../src/http/operations/exposition.ts";
 import { METRICS } from "../../../src/http/operations/metric-table.ts";
 import { ResponseCounts } from "../../../src/http/operations/response-counts.ts";
 
-const ASKED: readonly (readonly [path: string, status: number, stream: boolean, seconds: number])[] = [
+const ASKED: readonly (readonly [path: string, status: number | null, stream: boolean, seconds: number])[] = [
   ["/v1/chat/completions", 200, false, 0.0123],
   ["/v1/messages", 200, true, 301],
   ["/v1/chat/completions", 200, true, 0.005],
@@ -14,6 +14,7 @@ const ASKED: readonly (readonly [path: string, status: number, stream: boolean, 
   ["/v1/responses/{id}", 404, false, 0.02],
   ["/v1/chat/completions", 200, false, 0.1 + 0.2],
   ["/v1/messages", 200, true, 300],
+  ["/v1/messages", null, false, 0.15],
   ["/v1/chat/completions", 200, false, 0],
 ];
 
@@ -34,7 +35,7 @@ test.each([0, 1, ASKED.length])("after %d requests", async (length) => {
   });
   const counts = new ResponseCounts();
   for (const [path, status, stream, seconds] of ASKED.slice(0, length)) {
-    requests.inc({ path, status: String(status), stream: String(stream) });
+    requests.inc({ path, status: String(status ?? "client_gone"), stream: String(stream) });
     duration.observe({ path, stream: String(stream) }, seconds);
     counts.add(path, status, stream, seconds);
   }
