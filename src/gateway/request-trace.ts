@@ -29,8 +29,8 @@ export interface TracedAttempt {
 export interface TracedEnd {
   /** What was charged, or should have been when `end` says why it was not; null for nothing. */
   readonly charge: ChargeFacts | null;
-  /** How it ended without a charge: the client's status, null when it got none, and the error's code. */
-  readonly end: { readonly status: number | null; readonly code: string | null } | null;
+  /** How it ended without a charge: the client's status, null when it got none. */
+  readonly end: { readonly status: number | null } | null;
   readonly isStream: boolean;
   /** Milliseconds from the begin of the attempt that answered to its first byte, or the first content of a stream. */
   readonly upstream: { readonly firstMs: number } | null;
@@ -51,6 +51,6 @@ export interface RequestTrace {
   attemptBegan(attempt: TracedAttempt): Readonly<Record<string, string>>;
   /** Ends the span of an attempt that failed before it answered. */
   attemptFailed(row: AttemptRow): void;
-  /** Ends the trace, and with it the span of the attempt that answered. */
-  ended(request: TracedEnd): void;
+  /** Ends the trace, and with it the span of the attempt that answered. `code` is null for a complete answer; see `codeOf`. */
+  ended(request: TracedEnd, code: string | null): void;
 }

@@ -54,6 +54,7 @@ import type { RequestTracer } from "./request-trace.ts";
 import { conversationOf } from "./routing/rendezvous.ts";
 import { keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
+import { codeOf } from "./traffic/outcome-code.ts";
 import type { RequestObserver } from "./traffic/request-observer.ts";
 
 /** The services of the gateway on this node: the sum of what its steps declare. */
@@ -107,7 +108,7 @@ export function createGateway(given: GatewayParts): Gateway {
   const ended = (context: ObservedContext): void => {
     if (!context.observeOnce()) return;
     observer.ended(context, clock.mono());
-    context.trace?.ended(context);
+    context.trace?.ended(context, codeOf(context));
   };
   const inFlight = createInFlight(given);
   const parts: RequestParts = { ...given, autoQuota, idempotentAdmission, inFlight, ended };

@@ -34,7 +34,6 @@ import {
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import type { Clock } from "../base/clock.ts";
 import type { RequestTrace, TracedAttempt, TracedEnd, TracedRequest } from "../gateway/request-trace.ts";
-import { codeOf } from "../gateway/traffic/outcome-code.ts";
 import {
   ATTR_CODE,
   ATTR_LEVEL,
@@ -115,7 +114,7 @@ export class RequestSpans implements RequestTrace {
     if (!this.isEnded) this.endAttempt(row, this.parts.clock.mono());
   }
 
-  ended({ charge, end, isStream, upstream }: TracedEnd): void {
+  ended({ charge, end, isStream, upstream }: TracedEnd, code: string | null): void {
     if (this.isEnded) return;
     this.isEnded = true;
     const { server } = this;
@@ -126,7 +125,6 @@ export class RequestSpans implements RequestTrace {
     if (server.isRecording()) {
       const { modelLabel } = this.request;
       const status = end === null ? 200 : end.status;
-      const code = codeOf({ charge, end });
       if (modelLabel !== null) server.setAttribute(ATTR_GEN_AI_REQUEST_MODEL, modelLabel);
       if (status !== null) server.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status);
       if (charge !== null && end === null) server.setAttributes(moneyAttributes(charge));

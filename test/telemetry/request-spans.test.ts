@@ -13,7 +13,10 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { NO_USAGE } from "../../actors/pricing/usage.ts";
+import type { EndedContext } from "../../src/gateway/ended-context.ts";
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
+import type { RequestTrace, TracedEnd } from "../../src/gateway/request-trace.ts";
+import { codeOf } from "../../src/gateway/traffic/outcome-code.ts";
 import { createRequestTracer } from "../../src/telemetry/open-telemetry.ts";
 import { operationOf, providerOf } from "../../src/telemetry/semantic-conventions.ts";
 
@@ -45,6 +48,10 @@ const CHARGED = {
   upstream: { firstMs: 40 },
 };
 const UNCHARGED = { charge: null, isStream: false, upstream: null };
+
+/** Ends a trace as the gateway does. */
+const endTrace = (trace: RequestTrace, request: TracedEnd & Pick<EndedContext, "end">): void =>
+  trace.ended(request, codeOf(request));
 
 /** A tracer that keeps its spans, and a clock that a test moves. */
 function tracing(ratio = 1, modelLabel: string | null = "gpt-4o", isParentBased = true) {
@@ -95,7 +102,7 @@ test("a charged request: a failed attempt, one that answered, then its cost", ()
   pass(1);
   const sent = trace.attemptBegan(ATTEMPT);
   pass(100);
-  trace.ended(CHARGED);
+  endTrace(trace, CHARGED);
   const [failed, answered, server] = spans();
 
   expect(spans().map(times)).toEqual([
@@ -150,7 +157,10 @@ test("no span holds a model as a client or a provider wrote it", () => {
   const { begin, spans } = tracing();
   const trace = begin()!;
   trace.attemptBegan(ATTEMPT);
-  trace.ended({ ...CHARGED, charge: { ...(FACTS as object), answeredModel: "sk-secret/other" } as never });
+  endTrace(trace, {
+    ...CHARGED,
+    charge: { ...(FACTS as object), answeredModel: "sk-secret/other" } as never,
+  });
   expect(JSON.stringify(spans().map(({ name, attributes }) => ({ name, attributes })))).not.toContain(
     "sk-secret",
   );
@@ -165,7 +175,7 @@ describe("a request without a charge", () => {
     [{ status: 200, code: null }, SpanStatusCode.UNSET],
   ])("%p", (end, code) => {
     const { begin, spans } = tracing();
-    begin()!.ended({ ...UNCHARGED, end });
+    endTrace(begin()!, { ...UNCHARGED, end });
     const [server] = spans();
     expect(server!.status.code).toBe(code);
     expect(server!.attributes["error.type"]).toBe(end.code ?? undefined);
@@ -174,7 +184,7 @@ describe("a request without a charge", () => {
 
   test("has no code in a provider's own words", () => {
     const { begin, spans } = tracing();
-    begin()!.ended({ ...UNCHARGED, end: { status: 400, code: "sk-secret" } });
+    endTrace(begin()!, { ...UNCHARGED, end: { status: 400, code: "sk-secret" } });
     expect(spans()[0]!.attributes).toMatchObject({ "arborgate.code": "rejected", "error.type": "rejected" });
   });
 
@@ -183,7 +193,7 @@ describe("a request without a charge", () => {
     const trace = begin()!;
     trace.attemptBegan(ATTEMPT);
     pass(3);
-    trace.ended({ ...UNCHARGED, end: { status: null, code: "client_gone" } });
+    endTrace(trace, { ...UNCHARGED, end: { status: null, code: "client_gone" } });
     expect(spans().map(({ name }) => name)).toEqual(["chat gpt-4o", "POST /v1/chat/completions"]);
     expect(times(spans()[0]!)).toEqual([0, 3]);
   });
@@ -195,7 +205,7 @@ test("a trace that begins after its request arrived has its times from there", (
   const trace = begin()!;
   trace.attemptBegan(ATTEMPT);
   pass(10);
-  trace.ended({ ...UNCHARGED, end: { status: null, code: "client_gone" } });
+  endTrace(trace, { ...UNCHARGED, end: { status: null, code: "client_gone" } });
   expect(spans().map(times)).toEqual([
     [30, 40],
     [0, 40],
@@ -208,7 +218,10 @@ test.each(["unreachable", "client_gone"])(
     const { begin, spans } = tracing();
     const trace = begin()!;
     trace.attemptBegan(ATTEMPT);
-    trace.ended({ ...CHARGED, charge: { ...(FACTS as object), attempts: [row(signal, 200, 95)] } as never });
+    endTrace(trace, {
+      ...CHARGED,
+      charge: { ...(FACTS as object), attempts: [row(signal, 200, 95)] } as never,
+    });
     const [attempt, server] = spans();
     for (const span of [attempt!, server!]) {
       expect(span.status.code).toBe(SpanStatusCode.ERROR);
@@ -226,7 +239,7 @@ test("a charge that could not be stored is an error, and no cost", () => {
   const { begin, spans } = tracing();
   const trace = begin()!;
   trace.attemptBegan(ATTEMPT);
-  trace.ended({ ...CHARGED, end: { status: 500, code: "internal_error" } });
+  endTrace(trace, { ...CHARGED, end: { status: 500, code: "internal_error" } });
   const [attempt, server] = spans();
   expect(attempt!.attributes["gen_ai.usage.input_tokens"]).toBe(120);
   expect(server!.attributes["arborgate.cost"]).toBeUndefined();
@@ -236,8 +249,8 @@ test("a charge that could not be stored is an error, and no cost", () => {
 test("only the first end counts", () => {
   const { begin, spans } = tracing();
   const trace = begin()!;
-  trace.ended(CHARGED);
-  trace.ended({ ...UNCHARGED, end: { status: 500, code: "internal_error" } });
+  endTrace(trace, CHARGED);
+  endTrace(trace, { ...UNCHARGED, end: { status: 500, code: "internal_error" } });
   trace.attemptFailed(row("server_error", 500));
   expect(trace.attemptBegan(ATTEMPT)).toEqual({});
   expect(spans()).toHaveLength(1);
@@ -253,14 +266,14 @@ describe("sampling", () => {
   });
   test("a caller that samples goes before the share", () => {
     const { begin, spans } = tracing(0);
-    begin({ traceparent: PARENT })!.ended(CHARGED);
+    endTrace(begin({ traceparent: PARENT })!, CHARGED);
     expect(spans()).toHaveLength(1);
   });
   test("a caller that does not sample has its context passed on, and no span", () => {
     const { begin, spans } = tracing(1);
     const trace = begin({ traceparent: UNSAMPLED })!;
     const { traceparent } = trace.attemptBegan(ATTEMPT);
-    trace.ended(CHARGED);
+    endTrace(trace, CHARGED);
     expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
     expect(spans()).toEqual([]);
   });
@@ -273,7 +286,7 @@ describe("sampling", () => {
         expect(trace.attemptBegan(ATTEMPT).traceparent).toMatch(
           new RegExp(`^00-${TRACE}-[0-9a-f]{16}-${flag}$`),
         );
-        trace.ended(CHARGED);
+        endTrace(trace, CHARGED);
       }
     }
     expect(all.spans().map((span) => span.spanContext().traceId)).toEqual(Array(4).fill(TRACE));
@@ -283,7 +296,7 @@ describe("sampling", () => {
     "a context that is none is ignored: %p",
     (traceparent) => {
       const { begin, spans } = tracing();
-      begin({ traceparent })!.ended(CHARGED);
+      endTrace(begin({ traceparent })!, CHARGED);
       expect(spans()[0]!.spanContext().traceId).not.toBe(TRACE);
       expect(spans()[0]!.parentSpanContext).toBeUndefined();
     },

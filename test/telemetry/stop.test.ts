@@ -38,7 +38,7 @@ test("a collector that does not answer is given up after the time of the stop", 
     const endpoint = { path: "/v1/chat/completions" as const };
     const trace = tracer.begin({ ...request, endpoint, call: { headers: new Headers() } })!;
     const end = { status: 429, code: "rate_limit_exceeded" };
-    trace.ended({ charge: null, end, isStream: false, upstream: null });
+    trace.ended({ charge: null, end, isStream: false, upstream: null }, null);
 
     let isStopped = false;
     const stopped = stop(2_000).then(() => {
