@@ -87,6 +87,17 @@ describe("thinking", () => {
     expect(thought).toMatchObject({ type: "thinking", thinking: first.message.reasoning_content });
     await chat([asked, first.message, says("go on")]);
     expect(sent().messages[1].content[0]).toEqual(thought);
+    const { content } = first.message;
+    // Some clients write it into the content instead, or into a message of its own.
+    await chat([
+      asked,
+      { role: "assistant", content: [thought, { type: "text", text: content }] },
+      says("go on"),
+    ]);
+    expect(sent().messages[1].content).toEqual([thought, { type: "text", text: content }]);
+    const alone = { role: "assistant", content: null, thinking_blocks: [thought] };
+    await chat([asked, alone, { role: "assistant", content }, says("go on")]);
+    expect(sent().messages[1].content).toEqual([thought, { type: "text", text: content }]);
   });
 
   test("messages: is shown unsigned, and comes back to either style without harm", async () => {

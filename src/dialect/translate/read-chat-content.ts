@@ -2,8 +2,9 @@
 // messages dialect does not support them. Unknown parts are dropped.
 
 import { isObject, type Json } from "../json.ts";
-import { type ContentPart, type Source, type TextPart, textPart } from "./conversation.ts";
+import { type ContentPart, type Source, type TextPart, type ThinkingPart, textPart } from "./conversation.ts";
 import { dataOf, imageTypeOf } from "./data-url.ts";
+import { signedBlocks } from "./reasoning-item.ts";
 import type { Refusals } from "./translation-errors.ts";
 
 type ReadPart = (part: Json, at: string, refusals: Refusals) => readonly ContentPart[];
@@ -106,4 +107,16 @@ export function chatTexts(content: unknown): TextPart[] {
     if (!isObject(part)) return [];
     return part.type === "text" ? readText(part) : part.type === "refusal" ? textOf(part.refusal) : [];
   });
+}
+
+/**
+ * Returns the texts and the signed thinking of an answer in the order in which a client returns them. Thinking inside the
+ * content is not part of the chat dialect, but some clients send it.
+ */
+export function chatAnswer(content: unknown): (ThinkingPart | TextPart)[] {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.flatMap((part: unknown): (ThinkingPart | TextPart)[] => [
+    ...signedBlocks([part]).map((block) => ({ kind: "thinking", block }) as const),
+    ...chatTexts([part]),
+  ]);
 }

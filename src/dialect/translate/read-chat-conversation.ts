@@ -1,10 +1,21 @@
-// Reads the messages of a chat request as turns. It must not change their order; `inOrder` does.
+// Reads the messages of a chat request as turns, and says where the thinking of an answer stands: before its texts and calls,
+// as its provider demands. Otherwise it must not change their order; `inOrder` does.
 
 import { isObject, type Json } from "../json.ts";
-import type { AssistantTurn, Cacheable, ConversationTurn, ToolCall } from "./conversation.ts";
+import {
+  type AssistantPart,
+  type AssistantTurn,
+  type Cacheable,
+  type ConversationTurn,
+  isTextPart,
+  isToolCall,
+  type TextPart,
+  type ThinkingPart,
+  type ToolCall,
+} from "./conversation.ts";
 import { isNotBlank } from "./defined-fields.ts";
 import type { ToolNames } from "./identifiers.ts";
-import { cacheOf, chatParts, chatTexts } from "./read-chat-content.ts";
+import { cacheOf, chatAnswer, chatParts, chatTexts } from "./read-chat-content.ts";
 import { signedBlocks } from "./reasoning-item.ts";
 import { argumentsOf } from "./tool-arguments.ts";
 import type { Refusals } from "./translation-errors.ts";
@@ -46,11 +57,39 @@ const READERS: ReadonlyMap<unknown, ReadMessage> = new Map<string, ReadMessage>(
 /** Returns all turns of a request. An unknown role counts as the user's. */
 export function turnsOfChat(messages: unknown, names: ToolNames, refusals: Refusals): ConversationTurn[] {
   if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: unknown, i) => {
-    if (!isObject(message)) return [];
+  const turns: ConversationTurn[] = [];
+  /** The messages of the answer that is being read. */
+  let answer: AssistantTurn[] = [];
+  for (const [i, message] of (messages as unknown[]).entries()) {
+    if (!isObject(message)) continue;
     const read = READERS.get(message.role) ?? user;
-    return [read(message, `messages.${i}.content`, names, refusals)];
-  });
+    const turn = read(message, `messages.${i}.content`, names, refusals);
+    if (turn.role === "assistant") {
+      answer.push(turn);
+      if (!turn.parts.some(isToolCall)) continue;
+    }
+    turns.push(...joined(answer));
+    answer = [];
+    if (turn.role !== "assistant") turns.push(turn);
+  }
+  return [...turns, ...joined(answer)];
+}
+
+/**
+ * Joins an answer that a client split into several messages, of which only the last one has calls. Thinking at the beginning
+ * of any of them comes first.
+ */
+function joined(answer: readonly AssistantTurn[]): readonly AssistantTurn[] {
+  if (answer.length < 2) return answer;
+  const thinking = answer.flatMap((turn) => turn.parts.slice(0, beginOf(turn)));
+  const others = answer.flatMap((turn) => turn.parts.slice(beginOf(turn)));
+  return [{ role: "assistant", parts: [...thinking, ...others] }];
+}
+
+/** Returns the index of the first part that is not thinking. */
+function beginOf({ parts }: AssistantTurn): number {
+  const begin = parts.findIndex(({ kind }) => kind !== "thinking");
+  return begin === -1 ? parts.length : begin;
 }
 
 const idOf = (id: unknown): string => (typeof id === "string" ? id : "");
@@ -62,20 +101,37 @@ function marked<P extends Cacheable>(parts: readonly P[], message: Json): P[] {
 }
 
 function assistantTurn(message: Json, names: ToolNames): AssistantTurn {
-  const content = chatTexts(message.content);
-  const texts = content.length > 0 ? content : chatTexts(message.refusal);
+  const content = chatAnswer(message.content);
+  const said = content.some(isTextPart) ? content : [...content, ...chatTexts(message.refusal)];
   const calls: readonly unknown[] = Array.isArray(message.tool_calls)
     ? message.tool_calls
     : [{ function: message.function_call }];
   return {
     role: "assistant",
-    // This style keeps no order between them.
+    // This style keeps no order between texts and calls, nor where `thinking_blocks` stood.
     parts: [
-      ...signedBlocks(message.thinking_blocks).map((block) => ({ kind: "thinking", block }) as const),
-      ...marked(texts, message),
+      ...thinkingBeside(message.thinking_blocks, content),
+      ...markedAtEnd(said, message),
       ...calls.flatMap((call) => (isObject(call) ? callOf(call, names) : [])),
     ],
   };
+}
+
+/** Returns the thinking that stands beside the content, without what the content has as well. */
+function thinkingBeside(blocks: unknown, content: readonly AssistantPart[]): ThinkingPart[] {
+  const known = new Set(
+    content.flatMap((part) => (part.kind === "thinking" ? [JSON.stringify(part.block)] : [])),
+  );
+  return signedBlocks(blocks)
+    .filter((block) => !known.has(JSON.stringify(block)))
+    .map((block) => ({ kind: "thinking", block }));
+}
+
+/** Moves the cache mark of a message to its last text. */
+function markedAtEnd(parts: readonly (ThinkingPart | TextPart)[], message: Json) {
+  const end = parts.findLastIndex(isTextPart);
+  const mark = cacheOf(message);
+  return parts.map((part, i) => (i === end ? { ...part, ...mark } : part));
 }
 
 function callOf(call: Json, names: ToolNames): ToolCall[] {

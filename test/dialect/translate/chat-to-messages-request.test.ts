@@ -29,6 +29,7 @@ const result = (tool_use_id: string, content: unknown, extra: Json = {}): Json =
   content,
   ...extra,
 });
+const thought = (signature: string): Json => ({ type: "thinking", thinking: "hm", signature });
 const missing = (id: string): Json => result(id, "no result", { is_error: true });
 const SCHEMA = { type: "object", properties: { at: {} } };
 const LOOK = { type: "function", function: { name: "look", description: "Looks.", parameters: SCHEMA } };
@@ -248,6 +249,63 @@ describe("messages", () => {
         ]),
         user(result("a", "1")),
       ],
+    ],
+    [
+      "signed thinking goes before the text and the call of its message",
+      [HI, assistant("I look.", { tool_calls: [call("a")], thinking_blocks: [thought("1"), thought("2")] }), tool("a", "1")],
+      [HI, assistant([thought("1"), thought("2"), text("I look."), use("a")]), user(result("a", "1"))],
+    ],
+    [
+      "signed thinking inside the content stays where it stands",
+      [HI, assistant([thought("1"), text("a"), { type: "redacted_thinking", data: "x" }, text("b")], { tool_calls: [call("a")] }), tool("a", "1")],
+      [HI, assistant([thought("1"), text("a"), { type: "redacted_thinking", data: "x" }, text("b"), use("a")]), user(result("a", "1"))],
+    ],
+    [
+      "thinking inside the content needs no text beside it",
+      [HI, assistant([thought("1")], { tool_calls: [call("a")] }), tool("a", "1")],
+      [HI, assistant([thought("1"), use("a")]), user(result("a", "1"))],
+    ],
+    ["thinking inside the content without a signature is dropped", [HI, assistant([thought(""), text("a")]), HI], [HI, assistant("a"), HI]],
+    [
+      "thinking that stands in both places is sent once",
+      [HI, assistant([thought("2"), text("a")], { thinking_blocks: [thought("1"), thought("2")] }), HI],
+      [HI, assistant([thought("1"), thought("2"), text("a")]), HI],
+    ],
+    [
+      "thinking goes first of an answer that comes as several messages",
+      [HI, assistant("I look."), { ...calls(call("a")), thinking_blocks: [thought("1")] }, tool("a", "1")],
+      [HI, assistant([thought("1"), text("I look."), use("a")]), user(result("a", "1"))],
+    ],
+    [
+      "thinking alone in a message belongs to the next one of the assistant",
+      [HI, assistant(null, { thinking_blocks: [thought("1")] }), assistant("I look."), calls(call("a")), tool("a", "1")],
+      [HI, assistant([thought("1"), text("I look."), use("a")]), user(result("a", "1"))],
+    ],
+    [
+      "thinking of the next step stays behind the results of the one before",
+      [
+        HI,
+        { ...calls(call("a")), thinking_blocks: [thought("1")] },
+        tool("a", "1"),
+        { ...calls(call("b")), thinking_blocks: [thought("2")] },
+        tool("b", "2"),
+        assistant("done", { thinking_blocks: [thought("3")] }),
+        HI,
+      ],
+      [
+        HI,
+        assistant([thought("1"), use("a")]),
+        user(result("a", "1")),
+        assistant([thought("2"), use("b")]),
+        user(result("b", "2")),
+        assistant([thought("3"), text("done")]),
+        HI,
+      ],
+    ],
+    [
+      "a mark for the cache on an answer stands on its last text, never on thinking",
+      [HI, assistant([text("a"), thought("1")], { cache_control: { type: "ephemeral" }, tool_calls: [call("a")] }), tool("a", "1")],
+      [HI, assistant([{ ...text("a"), cache_control: { type: "ephemeral" } }, thought("1"), use("a")]), user(result("a", "1"))],
     ],
     [
       "a refusal is what the assistant said",
@@ -491,6 +549,15 @@ describe("fields", () => {
       expect(instruction!.text).toStartWith("Answer with");
       expect(instruction!.text).toEndWith(end);
     });
+});
+
+test("an answer may come as messages of any number", () => {
+  const messages = Array.from({ length: 100_000 }, (_, nth) =>
+    assistant([thought(`s${nth}`), text("a")], { thinking_blocks: [thought(`s${nth}`)] }),
+  );
+  const [, answer] = sent({ messages: [HI, ...messages, HI] }).messages as Json[];
+  const kinds = (answer!.content as Json[]).map(({ type }) => type);
+  expect([kinds.length, kinds.lastIndexOf("thinking")]).toEqual([200_000, 99_999]);
 });
 
 describe("a budget for thinking is left out", () => {
