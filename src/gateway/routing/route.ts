@@ -143,13 +143,7 @@ export function candidateFor(
   }
 
   const found = levelOf(input, profile, model, steps);
-  if (found === null) {
-    return refuse(
-      "model_not_found",
-      `No Level serves the model ${model}. Map it in LEVEL_MAPPER, or add a provider key to Level ${profile.level}.`,
-    );
-  }
-  if ("ok" in found) return found;
+  if ("ok" in found) return found.ok === "no_key" ? refuse("model_not_found", unserved(model, found)) : found;
 
   const barred = barredFrom(chain, found.level);
   steps.push({
@@ -226,13 +220,25 @@ const LAID_BY = { owner: "laid by the Owner", root: "laid by Root" } as const;
 const ruleOf = (hit: { readonly pattern: string; readonly value: string } | null): { rule?: string } =>
   hit === null ? {} : { rule: `${hit.pattern}=${hit.value}` };
 
-/** Returns the Level and its view, null when no key there serves the model, or which view is needed first. */
+/** The Level of a model has no provider key. `rule` is the row of a map that leads there; null for the account's own Level. */
+interface NoKey {
+  readonly ok: "no_key";
+  readonly level: number;
+  readonly rule: string | null;
+}
+
+const unserved = (model: string, { level, rule }: NoKey): string =>
+  rule === null
+    ? `No Level serves the model ${model}. Map it in LEVEL_MAPPER, or add a provider key to Level ${level}.`
+    : `No Level serves the model ${model}: ${rule} leads it to Level ${level}, which has no provider key. Add one there, or map the model to another Level.`;
+
+/** Returns the Level and its view, that no key is there, or which view is needed first. */
 function levelOf(
   input: RouteInput,
   profile: Profile,
   model: string,
   steps: RoutingStep[],
-): { level: number; view: LevelView } | NeedsLevel | null {
+): { level: number; view: LevelView } | NeedsLevel | NoKey {
   const { config } = input.accountContext.config;
   const hit = pick(profile.levelMapper, model) ?? pick(config.levelMapper, model);
   const level = hit?.value ?? profile.level;
@@ -244,7 +250,7 @@ function levelOf(
     out: view.keys.length === 0 ? "none" : String(level),
     ...(hit === null ? { note: "the account's own Level" } : { rule: `${hit.pattern}=${hit.value}` }),
   });
-  if (view.keys.length === 0) return null;
+  if (view.keys.length === 0) return { ok: "no_key", level, rule: hit && `${hit.pattern}=${hit.value}` };
   return { level, view };
 }
 

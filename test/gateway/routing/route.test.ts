@@ -246,6 +246,16 @@ describe("a refusal", () => {
     expect(refusedWith(given).code).toBe<string>(code);
   });
 
+  test("names the Level without a key, and what leads there", () => {
+    expect(refusedWith({ levels: [viewOf(0)] }).message).toBe(
+      "No Level serves the model gpt-4o. Map it in LEVEL_MAPPER, or add a provider key to Level 0.",
+    );
+    const config = { levelMapper: { "gpt-*": 9 } };
+    expect(refusedWith({ config, levels: [viewOf(9)] }).message).toBe(
+      "No Level serves the model gpt-4o: gpt-*=9 leads it to Level 9, which has no provider key. Add one there, or map the model to another Level.",
+    );
+  });
+
   test("comes in the contract's order: path, model, Level, price", () => {
     const spoilt: Given[] = [
       { model: "nobody-knows-it" },
