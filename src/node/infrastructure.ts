@@ -19,6 +19,7 @@ import { BadSetting, type Settings } from "../settings/settings.ts";
 import { openStore } from "../store/open.ts";
 import type { Registry, Store } from "../store/store.ts";
 import { createNodeHealth, type NodeHealth } from "./node-health.ts";
+import { withFilesOf } from "./own-files.ts";
 import { opened, type StartupRetry } from "./startup-retry.ts";
 
 /** What the actors of a node run on. */
@@ -57,7 +58,7 @@ export async function openInfrastructure(parts: InfrastructureParts): Promise<In
   const onError = (error: unknown) => log("error", "store_failed", { error: String(error) });
   const open = () => openStore(settings.storeUrl, { clock, onError });
   if (!isMongodb(settings.storeUrl)) {
-    const store = await open();
+    const store = await withFilesOf("STORE_URL", open);
     closing.defer(() => store.close());
     return solo(parts, store);
   }

@@ -37,6 +37,7 @@ import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
 import { createFront } from "./http-front.ts";
 import { asSetting, type Infrastructure, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
+import { prepareSpool, withFilesOf } from "./own-files.ts";
 import { ownName } from "./own-name.ts";
 import { createReadinessCheck, othersUp } from "./readiness.ts";
 import { secretsKey } from "./secrets-key.ts";
@@ -73,7 +74,8 @@ export async function startService(
   const offset = new ClockOffset(() => settings.clockOffsetMs);
   const clock = movedClock(machine, () => offset.movedMs());
   const random: Random = realRandom(clock);
-  const seal = secretsKey(settings);
+  const seal = await withFilesOf("STORE_URL", () => secretsKey(settings));
+  await withFilesOf("SPOOL_DIR", () => prepareSpool(settings.spoolDir));
   const name = settings.nodeName ?? ownName(random);
   await using closing = new AsyncDisposableStack();
 

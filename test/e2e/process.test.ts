@@ -2,6 +2,9 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { asking, charges, until } from "./harness.ts";
 import { readStream } from "./streaming.ts";
 import { prepared, useProcessBench } from "./use-bench.ts";
@@ -47,6 +50,34 @@ test.each([
   expect(stderr.trim().split("\n")).toHaveLength(1);
   expect(stderr).toContain(name);
 });
+
+test.each([
+  ["STORE_URL", "a directory", (path: string) => mkdirSync(path), "sqlite:"],
+  ["STORE_URL", "no database", (path: string) => writeFileSync(path, "x".repeat(200)), "sqlite:"],
+  ["STORE_URL", "a database of a newer version", newerDatabase, "sqlite:"],
+  ["SPOOL_DIR", "a file", (path: string) => writeFileSync(path, ""), ""],
+])("a %s that is %s exits 2 with one line that names it", async (name, _what, make, scheme) => {
+  const home = mkdtempSync(join(tmpdir(), "arborgate-files-"));
+  make(join(home, "named"));
+  const store = { STORE_URL: `sqlite:${join(home, "own.db")}` };
+  const { code, stdout, stderr } = await bench.beside({ ...store, [name]: scheme + join(home, "named") });
+  rmSync(home, { recursive: true });
+  expect(code).toBe(2);
+  expect(stdout).toBe("");
+  const [line, ...others] = stderr
+    .trim()
+    .split("\n")
+    .filter((one) => !one.startsWith("{"));
+  expect(line).toStartWith(`arborgate: ${name}: `);
+  expect(others).toEqual([]);
+});
+
+function newerDatabase(path: string): void {
+  const database = new Database(path);
+  database.run("CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER) STRICT");
+  database.run("INSERT INTO meta VALUES ('schema', 99)");
+  database.close();
+}
 
 /** Longer than any test may take. */
 const PATIENT = { DRAIN_MS: "600000" };

@@ -30,7 +30,7 @@ export interface ChargeSpool {
   all(): Promise<SpooledCharge[]>;
 }
 
-/** Creates a spool in a directory, which is created at the first charge. */
+/** Creates a spool in a directory, which is created at the first charge unless it is there. */
 export function createFileSpool(directory: string): ChargeSpool {
   const pathOf = (id: string) => join(directory, `${id}.json`);
 
