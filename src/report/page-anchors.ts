@@ -4,7 +4,7 @@
 // was written. Bounded in lists, pages of a list, and time.
 
 import type { Clock } from "../base/clock.ts";
-import { type LruCache, lruCache } from "../base/lru-cache.ts";
+import { LruCache } from "../base/lru-cache.ts";
 import type { LineAnchor } from "../store/store.ts";
 
 /** Lists that are remembered, and pages of one. Of more pages the first are forgotten. */
@@ -28,7 +28,7 @@ export class PageAnchors {
   readonly #lists: LruCache<string, readonly PageStart[]>;
 
   constructor(clock: Clock) {
-    this.#lists = lruCache({ clock, most: LISTS_MAX, ttlMs: REMEMBERED_MS });
+    this.#lists = new LruCache({ clock, most: LISTS_MAX, ttlMs: REMEMBERED_MS });
   }
 
   /** Returns the last remembered start that is not behind a page. */

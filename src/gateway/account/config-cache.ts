@@ -15,7 +15,7 @@ import { type PriceTable, priceTable } from "../../../actors/pricing/price-table
 import type { Clock } from "../../base/clock.ts";
 import { SingleFlight } from "../../base/coalesce.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { lruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import { type EffectiveMaps, effectiveMaps } from "./effective-maps.ts";
 
@@ -139,10 +139,10 @@ class NodeConfigCache implements ConfigCache {
   constructor({ system, clock }: ConfigCacheParts) {
     this.system = system;
     this.clock = clock;
-    this.profiles = lruCache<AccountId, ProfileCopy>({ clock, most: PROFILES_MAX, ttlMs: TTL_MS });
-    this.configs = lruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
-    this.levels = lruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
-    this.tables = lruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
+    this.profiles = new LruCache<AccountId, ProfileCopy>({ clock, most: PROFILES_MAX, ttlMs: TTL_MS });
+    this.configs = new LruCache<AccountId, KeptConfig>({ clock, most: 10_000, ttlMs: TTL_MS });
+    this.levels = new LruCache<string, LevelView>({ clock, most: 10_000, ttlMs: TTL_MS });
+    this.tables = new LruCache<string, PriceTable>({ clock, most: 1_000, ttlMs: 3_600_000 });
   }
 
   /** A publication that exceeds the size limit only says that the cached copy is stale. */
@@ -172,7 +172,8 @@ class NodeConfigCache implements ConfigCache {
   }
 
   accountContext(id: AccountId): AccountContext | Promise<AccountContext> {
-    return this.cachedContext(id) ?? this.loadContext(id);
+    const account = this.profile(id);
+    return account instanceof Promise ? account.then((read) => this.contextOf(read)) : this.contextOf(account);
   }
 
   acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void {
@@ -249,13 +250,18 @@ class NodeConfigCache implements ConfigCache {
     else this.levels.delete(changed.id);
   }
 
-  private async profile(id: AccountId): Promise<ProfileCopy> {
+  /** Returns the cached profile, or reads it: at once from an account that is loaded on this node. */
+  private profile(id: AccountId): ProfileCopy | Promise<ProfileCopy> {
     const known = this.profiles.get(id);
     if (known !== undefined) return known;
     const asOf = this.drops;
-    const copy = this.keepProfile(id, await this.system.ask(actorRef.account(id), "profile", {}));
-    if (this.drops > asOf) this.profiles.delete(id);
-    return copy;
+    const read = this.system.askNow(actorRef.account(id), "profile", {});
+    if (!(read instanceof Promise)) return this.keepProfile(id, read);
+    return read.then((later) => {
+      const copy = this.keepProfile(id, later);
+      if (this.drops > asOf) this.profiles.delete(id);
+      return copy;
+    });
   }
 
   private keepProfile(id: AccountId, given: Known): ProfileCopy {
@@ -293,26 +299,23 @@ class NodeConfigCache implements ConfigCache {
     });
   }
 
-  /** Returns the context from the cache, or undefined when a part of it is not cached. */
-  private cachedContext(id: AccountId): AccountContext | undefined {
-    const account = this.profiles.get(id);
-    if (account === undefined) return undefined;
+  /** Returns the context of an account, at once when everything that it is made of is known. */
+  private contextOf(account: ProfileCopy): AccountContext | Promise<AccountContext> {
     const { owner, profile } = account;
     const found = this.cachedConfig(owner);
     const root = this.cachedConfig(ROOT);
-    if (found === undefined || root === undefined) return undefined;
+    if (found === undefined || root === undefined) return this.loadContext(account);
     const ancestors: ProfileCopy[] = [];
     for (const ancestor of account.above) {
-      const copy = this.profiles.get(ancestor);
-      if (copy === undefined) return undefined;
+      const copy = this.profile(ancestor);
+      if (copy instanceof Promise) return copy.then(() => this.loadContext(account));
       ancestors.push(copy);
     }
     const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
     return assertOpen({ account, ancestors, owner, config: found, maps });
   }
 
-  private async loadContext(id: AccountId): Promise<AccountContext> {
-    const account = await this.profile(id);
+  private async loadContext(account: ProfileCopy): Promise<AccountContext> {
     const ancestors = await Promise.all(account.above.map((ancestor) => this.profile(ancestor)));
     const { owner } = account;
     const [found, root] = await Promise.all([this.config(owner), this.config(ROOT)]);

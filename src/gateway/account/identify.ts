@@ -9,7 +9,7 @@ import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
-import { lruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
 /** An account and the hash of the API key that identified it. */
@@ -65,9 +65,9 @@ export function wrongKey(identify: Pick<Identify, "forget">, { keyHash }: Caller
 /** Creates the lookup with its caches. */
 export function createIdentify(parts: { store: Store; clock: Clock }): Identify {
   const { store, clock } = parts;
-  const known = lruCache<string, AccountId>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
-  const unknown = lruCache<string, true>({ clock, most: UNKNOWN_MAX, ttlMs: UNKNOWN_MS });
-  const guesses = lruCache<string, number>({ clock, most: UNKNOWN_MAX, ttlMs: GUESS_WINDOW_MS });
+  const known = new LruCache<string, AccountId>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
+  const unknown = new LruCache<string, true>({ clock, most: UNKNOWN_MAX, ttlMs: UNKNOWN_MS });
+  const guesses = new LruCache<string, number>({ clock, most: UNKNOWN_MAX, ttlMs: GUESS_WINDOW_MS });
   let waiting = 0;
 
   function identify(key: string, from: { ip(): string }): Caller | Promise<Caller | null> {

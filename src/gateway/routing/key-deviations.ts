@@ -6,7 +6,7 @@
 import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { KeyHealth } from "../../../actors/level/view.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type LruCache, lruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { ConversationHash } from "./rendezvous.ts";
 
 /** Deviations that a node remembers; at the bound those that were used least lately are forgotten. */
@@ -26,7 +26,7 @@ export class KeyDeviations {
   private readonly keys: LruCache<ConversationHash, ProviderKeyId>;
 
   constructor(clock: Clock) {
-    this.keys = lruCache({ clock, most: DEVIATIONS_MAX, ttlMs: DEVIATION_MS });
+    this.keys = new LruCache({ clock, most: DEVIATIONS_MAX, ttlMs: DEVIATION_MS });
   }
 
   /** The number of deviations, with those that have ended and were not removed yet. */

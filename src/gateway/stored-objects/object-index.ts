@@ -10,7 +10,7 @@ import { DAY_MS } from "../../../actors/time.ts";
 import { atMost, type Clock } from "../../base/clock.ts";
 import { UnavailableError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { lruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Where a stored object is. */
@@ -57,7 +57,7 @@ export function createStoredObjectIndex(parts: {
   waitMs: number;
 }): StoredObjectIndex {
   const { store, clock, log, waitMs } = parts;
-  const known = lruCache<string, Known>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
+  const known = new LruCache<string, Known>({ clock, most: KNOWN_MAX, ttlMs: KNOWN_MS });
 
   async function read(
     account: AccountId,

@@ -8,7 +8,7 @@ import { actorRef } from "../../../actors/index.ts";
 import { type PriceTable, priceTable } from "../../../actors/pricing/price-table.ts";
 import { DAY_MS, dayOf, MINUTE_MS } from "../../../actors/time.ts";
 import { SingleFlight } from "../../base/coalesce.ts";
-import { lruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import { PriceList, type PriceRow } from "../../report/price-list.ts";
 import type { ManagementCall } from "../management.ts";
 import { positivePageOf } from "../schemas.ts";
@@ -30,9 +30,9 @@ type Used = ReadonlyMap<string, number>;
 
 /** Returns a function that lists the prices of an Owner. It rejects with `StoreBusyError` while too much is summed. */
 export function createPriceLists({ system, store, clock }: ConfigurationParts) {
-  const used = lruCache<AccountId, Used>({ clock, ...USED });
+  const used = new LruCache<AccountId, Used>({ clock, ...USED });
   const summing = new SingleFlight<AccountId, Used>();
-  const tables = lruCache<AccountId, { readonly version: number; readonly prices: PriceTable }>({
+  const tables = new LruCache<AccountId, { readonly version: number; readonly prices: PriceTable }>({
     clock,
     ...TABLES,
   });

@@ -39,19 +39,22 @@ const viewOf = (version: number, ...keys: number[]): LevelView => ({
   })),
 });
 
-/** A system that answers from a table and says what it was asked. */
-function rig() {
+/** A system that answers from a table, at once or later, and says what it was asked. */
+function rig({ isLoadedHere = false } = {}) {
   const clock = manualClock();
   const asked: string[] = [];
   const answers = new Map<string, unknown>();
   type Heard = (topic: string, body: unknown) => void;
   const listeners: [string, Heard, (topic: string) => void][] = [];
   let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
+  const answer = (to: { kind: string; id: string }, type: string) => {
+    asked.push(`${to.kind}/${to.id} ${type}`);
+    return answers.get(`${to.kind}/${to.id}`);
+  };
   const system = {
-    async ask(to: { kind: string; id: string }, type: string) {
-      asked.push(`${to.kind}/${to.id} ${type}`);
-      return answers.get(`${to.kind}/${to.id}`);
-    },
+    ask: async (...to: Parameters<typeof answer>) => answer(...to),
+    askNow: (...to: Parameters<typeof answer>) =>
+      isLoadedHere ? answer(...to) : Promise.resolve(answer(...to)),
     subscribe(topic: string, handle: Heard, changed: (topic: string) => void) {
       listeners.push([topic, handle, changed]);
       return () => {};
@@ -113,6 +116,27 @@ describe("a accountContext", () => {
     await clock.advance(5_001);
     await configs.accountContext(id(8));
     expect(asked).toHaveLength(10);
+  });
+
+  test("is there at once when its accounts are loaded on this node, also when their copies are too old", async () => {
+    const { configs, asked, clock } = rig({ isLoadedHere: true });
+    await configs.accountContext(id(8));
+    await clock.advance(999);
+    asked.length = 0;
+    expect(configs.accountContext(id(8))).not.toBeInstanceOf(Promise);
+    expect(asked).toEqual(["owner/2 read", "owner/1 read"]);
+    for (let ms = 0; ms < 5_000; ms += 500) {
+      await clock.advance(500);
+      await configs.config(id(1));
+      await configs.config(id(2));
+    }
+    asked.length = 0;
+    expect(configs.accountContext(id(8))).not.toBeInstanceOf(Promise);
+    expect(asked.filter((one) => one.endsWith("profile"))).toEqual([
+      "account/8 profile",
+      "account/7 profile",
+      "account/2 profile",
+    ]);
   });
 
   test("has the profile that the account itself sent, and never an older one", async () => {
