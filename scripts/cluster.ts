@@ -56,7 +56,7 @@ async function startNode(name: string, port: number, env: Record<string, string>
   const child = startChild([process.execPath, join(HOME, "src/main.ts"), "serve"], {
     cwd: HOME,
     env: { ...env, NODE_NAME: name, PORT: String(port) },
-    heard(line) {
+    onLine(line) {
       const url = /serves on (\S+)/.exec(line)?.[1];
       if (url !== undefined) serves.resolve(url);
       else if (/"level":(40|50|60)/.test(line)) console.error(`${name}: ${line}`);

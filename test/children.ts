@@ -1,5 +1,5 @@
 // Processes that tests start beside themselves. None outlives this process, however it ends: a guardian holds the other end
-// of a pipe, and when that breaks it kills what it was told of, frozen ones too.
+// of a pipe, and when that breaks it kills what it knows of, frozen ones too.
 
 import type { Subprocess } from "bun";
 
@@ -8,7 +8,7 @@ export interface Child {
   readonly exited: Promise<number>;
   exitCode(): number | null;
   signal(signal: NodeJS.Signals): void;
-  /** The end of what it said last, for whoever wants to know why it failed. */
+  /** The end of its output, for the error of a failed start. */
   tail(): string;
 }
 
@@ -16,7 +16,7 @@ export interface ChildOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   /** Hears every line it says, on either of its outputs. */
-  readonly heard?: (line: string) => void;
+  readonly onLine?: (line: string) => void;
 }
 
 /** Lines that are kept of what a child said. */
@@ -69,12 +69,12 @@ export function startChild(command: readonly string[], options: ChildOptions = {
       stderr: "pipe",
     }),
   );
-  const hear = (line: string) => {
+  const readLine = (line: string) => {
     said.push(line);
     if (said.length > TAIL_LINES * 2) said.splice(0, TAIL_LINES);
-    options.heard?.(line);
+    options.onLine?.(line);
   };
-  const reading = Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, hear)));
+  const reading = Promise.all([child.stdout, child.stderr].map((stream) => eachLine(stream, readLine)));
   return {
     pid: child.pid,
     exited: reading.then(() => child.exited),
@@ -84,13 +84,13 @@ export function startChild(command: readonly string[], options: ChildOptions = {
   };
 }
 
-async function eachLine(stream: ReadableStream<Uint8Array>, hear: (line: string) => void): Promise<void> {
+async function eachLine(stream: ReadableStream<Uint8Array>, readLine: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of stream) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!;
-    for (const line of lines) hear(line);
+    for (const line of lines) readLine(line);
   }
-  if (rest !== "") hear(rest);
+  if (rest !== "") readLine(rest);
 }

@@ -105,7 +105,7 @@ describe("the image", () => {
       IS_ROOT ? [...caged, "--inh-caps=-all", "--bounding-set=-all", "--", ...command] : command,
       {
         ...{ cwd: image.workdir, env },
-        heard: (line) => {
+        onLine: (line) => {
           url ||= /serves on (\S+)/.exec(line)?.[1] ?? "";
           rootKey ||= /Root's API key, shown only now: (\S+)/.exec(line)?.[1] ?? "";
         },

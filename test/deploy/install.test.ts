@@ -70,7 +70,7 @@ async function start(): Promise<void> {
   const child = startChild(command, {
     cwd: HOME,
     env: { ...Object.fromEntries(environment), ...settingsFile(), PORT: String(port), LOG_LEVEL: "warn" },
-    heard: (line) => {
+    onLine: (line) => {
       journal += `${line}\n`;
     },
   });
@@ -127,7 +127,7 @@ const RULES: readonly (readonly [pattern: RegExp, act: (match: RegExpExecArray) 
       const headers = { authorization: `Bearer ${ROOT_KEY}` };
       const answer = await fetch(`http://127.0.0.1:${port}/dashboard/status`, { headers });
       expect(answer.status).toBe(200);
-      await until("the start is told", () => journal.includes("Root's API key is ROOT_KEY."));
+      await until("the start is logged", () => journal.includes("Root's API key is ROOT_KEY."));
       expect(journal).not.toContain(ROOT_KEY!);
     },
   ],

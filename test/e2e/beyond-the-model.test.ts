@@ -245,7 +245,7 @@ describe("things of the provider's account", () => {
   });
 
   test.each(FIELDS.filter(([, path]) => path !== "responses"))(
-    "%s of %s is refused at a key of the other style, which could not be told of it",
+    "%s of %s is refused at a key of the other style, which has no field for it",
     async (field, path, more) => {
       const { user } = await createAccounts(styleOf(path) === "chat" ? "messages" : "chat", {
         keys: [{ allow_provider_objects: true }],
@@ -281,7 +281,7 @@ describe("things of the provider's account", () => {
   });
 });
 
-/** The parts of a charge, as explain tells them. */
+/** The parts of a charge, as `explain` reports them. */
 async function partsOf(user: Account, request: string): Promise<Json[]> {
   const { body } = await bench.call(user.key, "GET", `/dashboard/explain?request=${request}`);
   return body.request.parts.map(({ name, usage }: Json) => ({ name, calls: usage.calls }));

@@ -35,13 +35,13 @@ const content = (reading: Reading) => until("content has come", () => reading.te
 const remove = (account: Account, query = "", by: Account = owner): Promise<Answer> =>
   bench.call(by.key, "DELETE", `/x-users/${account.id}${query}`);
 
-/** The deletion is decided, and everybody has heard of it: it is durable before whoever is above sees it. */
+/** The deletion is durable, and the account above it shows it. */
 async function closed(account: Account): Promise<void> {
   const sees = () => bench.call(owner.key, "GET", `/x-users/${account.id}`);
   await until("the account is gone for its parent", async () => (await sees()).status === 404);
 }
 
-async function told({ key }: Account, method = "POST", path = "/v1/chat/completions"): Promise<string> {
+async function outcomeFor({ key }: Account, method = "POST", path = "/v1/chat/completions"): Promise<string> {
   const answer = await bench.call(key, method, path, method === "POST" ? asking("hello") : undefined);
   return `${answer.status} ${answer.body?.error?.code ?? ""}`.trim();
 }
@@ -61,16 +61,16 @@ describe("while a subtree closes", () => {
     const middle = await bench.subaccount(top, { CreditGranted: 5 });
     const deep = await bench.subaccount(middle, { CreditGranted: 2 });
     const beside = await bench.subaccount(owner);
-    for (const one of [top, middle, deep]) expect(await told(one)).toBe("200");
+    for (const one of [top, middle, deep]) expect(await outcomeFor(one)).toBe("200");
     const running = stream(deep, "[[output=60 chunk_ms=20]]");
     await content(running);
     const deleted = remove(top, "?recursive=true");
     await closed(top);
     for (const one of [top, middle, deep]) {
-      expect(await told(one)).toBe("401 invalid_api_key");
-      expect(await told(one, "GET", "/v1/models")).toBe("401 invalid_api_key");
+      expect(await outcomeFor(one)).toBe("401 invalid_api_key");
+      expect(await outcomeFor(one, "GET", "/v1/models")).toBe("401 invalid_api_key");
     }
-    expect(await told(beside)).toBe("200");
+    expect(await outcomeFor(beside)).toBe("200");
     // What runs ends as it would have.
     const streamed = await running.end;
     expect([streamed.done, streamed.error]).toEqual([true, undefined]);
@@ -137,7 +137,7 @@ describe("a request that still runs 30 s after its account was deleted", () => {
   test("blames no key", async () => {
     const conf = await bench.call(owner.key, "GET", "/x-conf");
     expect(conf.body.SleepingKeys).toEqual([]);
-    expect(await told(await bench.subaccount(owner))).toBe("200");
+    expect(await outcomeFor(await bench.subaccount(owner))).toBe("200");
   });
 });
 
@@ -154,9 +154,9 @@ describe("what an ancestor changes", () => {
   ])("is in force for everybody below with the answer: %s", async (_field, body, refused) => {
     const top = await bench.subaccount(owner);
     const user = await bench.subaccount(top, { CreditGranted: 2 });
-    expect(await told(user)).toBe("200");
+    expect(await outcomeFor(user)).toBe("200");
     await change(owner, top, body);
-    expect(await told(user)).toBe(refused);
+    expect(await outcomeFor(user)).toBe(refused);
   });
 
   test("of its Rates costs everybody below more from the next request on", async () => {
@@ -171,12 +171,12 @@ describe("what an ancestor changes", () => {
   test("of the Owner's RESOURCES closes the path to its whole tree", async () => {
     const other = await bench.owner();
     const user = await bench.subaccount(await bench.subaccount(other), { CreditGranted: 2 });
-    expect(await told(user)).toBe("200");
+    expect(await outcomeFor(user)).toBe("200");
     const resources = (paths: string) => bench.call(other.key, "PUT", "/x-config", { RESOURCES: paths });
     expect((await resources("/v1/models")).status).toBe(200);
-    for (const one of [other, user]) expect(await told(one)).toBe("403 path_not_allowed");
-    expect(await told(await bench.subaccount(owner))).toBe("200");
+    for (const one of [other, user]) expect(await outcomeFor(one)).toBe("403 path_not_allowed");
+    expect(await outcomeFor(await bench.subaccount(owner))).toBe("200");
     expect((await resources("/v1/*")).status).toBe(200);
-    expect(await told(user)).toBe("200");
+    expect(await outcomeFor(user)).toBe("200");
   });
 });

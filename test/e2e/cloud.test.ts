@@ -1,5 +1,5 @@
 // Keys of the two clouds through the whole service: dated and v1 paths behind deployments, tokens of a service account, both
-// styles, whole and streamed; what is charged and told is our model, and what fails goes to the next key.
+// styles, whole and streamed; what is charged and shown is our model, and what fails goes to the next key.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
@@ -62,10 +62,10 @@ const addKey = async (of: Owner, more: object) => (await bench.level(of, 1, 1, m
 async function callsOf<T>(
   cloud: Cloud,
   work: () => Promise<T>,
-): Promise<{ result: T; calls: readonly CloudCall[] }> {
+): Promise<{ answer: T; calls: readonly CloudCall[] }> {
   const from = cloud.calls().length;
-  const result = await work();
-  return { result, calls: cloud.calls().slice(from) };
+  const answer = await work();
+  return { answer, calls: cloud.calls().slice(from) };
 }
 
 const lastCharge = async (of: Owner): Promise<Json> => charges(await bench.ledger(of.key)).at(-1);
@@ -78,10 +78,10 @@ describe("a key of cloud_a", () => {
     async (stream) => {
       const mine = await owner();
       await keyA(mine, { model_mapping });
-      const { result, calls } = await callsOf(cloudA, () =>
+      const { answer, calls } = await callsOf(cloudA, () =>
         ask(bench, mine, { stream, more: { model: "gpt-exact" } }),
       );
-      expect(result.told).toBe("200");
+      expect(answer.result).toBe("200");
       expect(calls).toMatchObject([
         {
           path: "/openai/deployments/dep-exact/chat/completions",
@@ -89,10 +89,10 @@ describe("a key of cloud_a", () => {
           proof: KEY_A,
         },
       ]);
-      expect(result.model).toBe("gpt-exact");
-      expect(result.text).not.toContain("dep-exact");
+      expect(answer.model).toBe("gpt-exact");
+      expect(answer.text).not.toContain("dep-exact");
       // What the provider says of its model passes as it came.
-      expect(result.text).toContain("gpt-4o-2024-11-20");
+      expect(answer.text).toContain("gpt-4o-2024-11-20");
       const charge = await lastCharge(mine);
       expect(charge.model).toBe("gpt-exact");
       expect(charge.basis).toBe("provider");
@@ -104,10 +104,10 @@ describe("a key of cloud_a", () => {
     async (stream) => {
       const mine = await owner();
       await keyA(mine, { model_mapping, api_versions: { chat: "v1" } });
-      const { result, calls } = await callsOf(cloudA, () =>
+      const { answer, calls } = await callsOf(cloudA, () =>
         ask(bench, mine, { stream, more: { model: "gpt-exact" } }),
       );
-      expect(result.told).toBe("200");
+      expect(answer.result).toBe("200");
       expect(calls).toMatchObject([
         { path: "/openai/v1/chat/completions", query: "", body: { model: "dep-exact" } },
       ]);
@@ -122,14 +122,14 @@ describe("a key of cloud_a", () => {
   test.each(MAPPED)("is mapped by %s", async (_, model, deployment) => {
     const mine = await owner();
     await keyA(mine, { model_mapping });
-    const { result, calls } = await callsOf(cloudA, () => ask(bench, mine, { more: { model } }));
-    expect(result.told).toBe("200");
+    const { answer, calls } = await callsOf(cloudA, () => ask(bench, mine, { more: { model } }));
+    expect(answer.result).toBe("200");
     expect(calls.map(({ path }) => path)).toEqual([`/openai/deployments/${deployment}/chat/completions`]);
   });
   test("without a mapping asks for a deployment called like the model", async () => {
     const mine = await owner();
     await keyA(mine);
-    expect((await ask(bench, mine, { more: { model: GPT } })).told).toBe("200");
+    expect((await ask(bench, mine, { more: { model: GPT } })).result).toBe("200");
   });
 
   test("whose deployment is not there goes to the next key, and its name to nobody", async () => {
@@ -137,7 +137,7 @@ describe("a key of cloud_a", () => {
     const bad = await keyA(mine, { model_mapping: { "*": "dep-gone" } });
     await keyA(mine, { model_mapping });
     const good = await ask(bench, mine, { more: { model: "o3" } });
-    expect([good.told, good.attempts]).toEqual(["200", 2]);
+    expect([good.result, good.attempts]).toEqual(["200", 2]);
     await fares(bench, mine, bad, "passed_over 10 min", { model: "o3" });
   });
   test("that alone has no deployment answers 404 without its name", async () => {
@@ -152,31 +152,34 @@ describe("a key of cloud_a", () => {
     const bad = await keyA(mine, { model_mapping }, "cloud-a-key-that-is-not-the-one");
     await keyA(mine, { model_mapping });
     const answer = await ask(bench, mine, { more: { model: "o3" } });
-    expect([answer.told, answer.attempts]).toEqual(["200", 2]);
+    expect([answer.result, answer.attempts]).toEqual(["200", 2]);
     await fares(bench, mine, bad, "sleeping 30 min", { model: "o3" });
   });
   test("answers messages in its own style, and the deployment is none of the client's business", async () => {
     const mine = await owner();
     await keyA(mine, { model_mapping });
     const more = { model: "o3" };
-    const { result, calls } = await callsOf(cloudA, () => ask(bench, mine, { style: "messages", more }));
-    expect([result.told, result.body.model]).toEqual(["200", "o3"]);
+    const { answer, calls } = await callsOf(cloudA, () => ask(bench, mine, { style: "messages", more }));
+    expect([answer.result, answer.body.model]).toEqual(["200", "o3"]);
     expect(calls).toMatchObject([{ body: { model: expect.stringContaining("dep") } }]);
-    expect(result.text).not.toContain("dep");
+    expect(answer.text).not.toContain("dep");
   });
   test.each<[stream: boolean, version: string]>([
     [false, "v1"],
     [true, "v1"],
     [false, "2024-10-21"],
     [true, "2024-10-21"],
-  ])("whose answer repeats the deployment is told as our model (stream: %p, %s)", async (stream, chat) => {
-    const mine = await owner();
-    await keyA(mine, { model_mapping: { "*": "dep-echo" }, api_versions: { chat } });
-    const answer = await ask(bench, mine, { stream, more: { model: "gpt-echo" } });
-    expect(answer.told).toBe("200");
-    expect(answer.text).not.toContain("dep-echo");
-    expect(answer.text).toContain('"model":"gpt-echo"');
-  });
+  ])(
+    "whose answer repeats the deployment is answered with our model (stream: %p, %s)",
+    async (stream, chat) => {
+      const mine = await owner();
+      await keyA(mine, { model_mapping: { "*": "dep-echo" }, api_versions: { chat } });
+      const answer = await ask(bench, mine, { stream, more: { model: "gpt-echo" } });
+      expect(answer.result).toBe("200");
+      expect(answer.text).not.toContain("dep-echo");
+      expect(answer.text).toContain('"model":"gpt-echo"');
+    },
+  );
   test("keeps a deployment's name out of an error inside a stream", async () => {
     const mine = await owner();
     await keyA(mine, { model_mapping: { "*": "dep-rest" } });
@@ -185,7 +188,7 @@ describe("a key of cloud_a", () => {
       said: "say [[output=9 fault=error_event after=5]]",
       more: { model: "o3" },
     });
-    expect(answer.told).toStartWith("cut ");
+    expect(answer.result).toStartWith("cut ");
     expect(answer.text).not.toContain("dep-rest");
   });
 });
@@ -196,19 +199,19 @@ describe("a key of cloud_b", () => {
     async (stream) => {
       const mine = await owner();
       await keyB(mine);
-      const { result, calls } = await callsOf(cloudB, () =>
+      const { answer, calls } = await callsOf(cloudB, () =>
         ask(bench, mine, { stream, more: { model: GEMINI } }),
       );
-      expect(result.told).toBe("200");
+      expect(answer.result).toBe("200");
       expect(calls).toMatchObject([
         {
           path: `${new URL(cloudB.base).pathname}/endpoints/openapi/chat/completions`,
           body: { model: `google/${GEMINI}` },
         },
       ]);
-      expect(result.model).toBe(GEMINI);
-      expect(result.text).toContain(`"model":"${GEMINI}"`);
-      expect(result.text).not.toContain("google/");
+      expect(answer.model).toBe(GEMINI);
+      expect(answer.text).toContain(`"model":"${GEMINI}"`);
+      expect(answer.text).not.toContain("google/");
       expect((await lastCharge(mine)).model).toBe(GEMINI);
     },
   );
@@ -222,10 +225,10 @@ describe("a key of cloud_b", () => {
         "anthropic-version": "2023-06-01",
         "anthropic-beta": "oauth-2025-04-20,context-1m-2025-08-07",
       };
-      const { result, calls } = await callsOf(cloudB, () =>
+      const { answer, calls } = await callsOf(cloudB, () =>
         ask(bench, mine, { style: "messages", stream, more: { model: CLAUDE }, headers }),
       );
-      expect(result.told).toBe("200");
+      expect(answer.result).toBe("200");
       const method = stream ? "streamRawPredict" : "rawPredict";
       expect(calls).toMatchObject([
         {
@@ -235,7 +238,7 @@ describe("a key of cloud_b", () => {
         },
       ]);
       expect(calls[0]!.body).not.toHaveProperty("model");
-      expect(result.model).toBe(CLAUDE);
+      expect(answer.model).toBe(CLAUDE);
       expect((await lastCharge(mine)).model).toBe(CLAUDE);
     },
   );
@@ -260,10 +263,10 @@ describe("a key of cloud_b", () => {
       const mine = await owner();
       await keyB(mine);
       const headers = { "anthropic-beta": "context-1m-2025-08-07", "openai-beta": "x=1" };
-      const { result, calls } = await callsOf(cloudB, () =>
+      const { answer, calls } = await callsOf(cloudB, () =>
         ask(bench, mine, { style, stream, more: { model }, headers }),
       );
-      expect([result.told, result.model]).toEqual(["200", model]);
+      expect([answer.result, answer.model]).toEqual(["200", model]);
       const [call] = calls;
       expect(call!.path).toBe(new URL(cloudB.base).pathname + behind);
       expect(call!.body).toMatchObject(
@@ -278,7 +281,7 @@ describe("a key of cloud_b", () => {
   test("asks for a token once, and renews it before it ends while the old one serves", async () => {
     const mine = await owner();
     await keyB(mine);
-    expect((await ask(bench, mine, { more: { model: GEMINI } })).told).toBe("200");
+    expect((await ask(bench, mine, { more: { model: GEMINI } })).result).toBe("200");
     const before = cloudB.tokens().length;
     const proofs = async () =>
       (await callsOf(cloudB, () => ask(bench, mine, { more: { model: GEMINI } }))).calls.map((c) => c.proof);
@@ -298,8 +301,8 @@ describe("a key of cloud_b", () => {
     await ask(bench, mine, { more: { model: GEMINI } });
     cloudB.revoke();
     const before = cloudB.tokens().length;
-    const { result, calls } = await callsOf(cloudB, () => ask(bench, mine, { more: { model: GEMINI } }));
-    expect([result.told, result.attempts, calls.length]).toEqual(["200", 1, 2]);
+    const { answer, calls } = await callsOf(cloudB, () => ask(bench, mine, { more: { model: GEMINI } }));
+    expect([answer.result, answer.attempts, calls.length]).toEqual(["200", 1, 2]);
     expect(cloudB.tokens().length).toBe(before + 1);
   });
 
@@ -309,8 +312,8 @@ describe("a key of cloud_b", () => {
     cloudB.revoke();
     cloudB.answerTokens(() => Response.json({ access_token: `ya29.no-${fresh()}`, expires_in: 3_599 }));
     try {
-      const { result, calls } = await callsOf(cloudB, () => ask(bench, mine, { more: { model: GEMINI } }));
-      expect([result.told, calls.length]).toEqual(["502 upstream_failed", 2]);
+      const { answer, calls } = await callsOf(cloudB, () => ask(bench, mine, { more: { model: GEMINI } }));
+      expect([answer.result, calls.length]).toEqual(["502 upstream_failed", 2]);
       await fares(bench, mine, bad, "sleeping 30 min", { model: GEMINI });
     } finally {
       cloudB.answerTokens(null);
@@ -322,7 +325,7 @@ describe("a key of cloud_b", () => {
     const bad = await keyB(mine, { private_key: WRONG_PEM });
     await keyB(mine);
     const answer = await ask(bench, mine, { more: { model: GEMINI } });
-    expect([answer.told, answer.attempts]).toEqual(["200", 2]);
+    expect([answer.result, answer.attempts]).toEqual(["200", 2]);
     await fares(bench, mine, bad, "sleeping 30 min", { model: GEMINI });
   });
 
@@ -332,12 +335,12 @@ describe("a key of cloud_b", () => {
     cloudB.revoke();
     cloudB.answerTokens(() => new Response("", { status: 500 }));
     try {
-      expect((await ask(bench, mine, { more: { model: GEMINI } })).told).toBe("502 upstream_failed");
+      expect((await ask(bench, mine, { more: { model: GEMINI } })).result).toBe("502 upstream_failed");
     } finally {
       cloudB.answerTokens(null);
     }
     await fares(bench, mine, key, "normal", { model: GEMINI });
-    expect((await ask(bench, mine, { more: { model: GEMINI } })).told).toBe("200");
+    expect((await ask(bench, mine, { more: { model: GEMINI } })).result).toBe("200");
   });
 });
 

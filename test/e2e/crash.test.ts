@@ -1,5 +1,5 @@
-// kill -9 under load, again and again: what a client received in full is in the ledger exactly once, at the price it was
-// told; nothing is booked that nobody asked for; nothing stays held; windows and balances go on where they were.
+// kill -9 under load, again and again: what a client received in full is in the ledger exactly once, at the price of
+// its answer; nothing is booked without a request; nothing stays held; windows and balances go on where they were.
 
 import { expect, test } from "bun:test";
 import { type Account, asking, charged, charges, fresh, type Json, nano, until } from "./harness.ts";
@@ -65,7 +65,7 @@ function load(users: readonly Account[]) {
   };
 }
 
-test("kill -9 under load loses no charge that a client was told, and books none twice", async () => {
+test("kill -9 under load loses no charge that a client received, and books none twice", async () => {
   const factory = bench.accountFactory(provider.url);
   const users = await Promise.all(
     Array.from({ length: 4 }, () => factory.subaccount(owner, { CreditGranted: 50 })),
@@ -169,10 +169,11 @@ test("a kill while accounts are being created leaves each of them whole or absen
   for (const [i, name] of asked.entries()) {
     const { status, body } = await bench.call(giver.key, "GET", `/x-users/${name}`);
     const answer = settled[i]!;
-    const told = answer.status === "fulfilled" && answer.value.status === 200 ? answer.value.body.User : null;
-    if (told !== null) {
-      expect(body).toMatchObject([{ ID: told.ID, Balance: 2 }]);
-      expect(await bench.balance(told.SecretKey)).toBe(2);
+    const created =
+      answer.status === "fulfilled" && answer.value.status === 200 ? answer.value.body.User : null;
+    if (created !== null) {
+      expect(body).toMatchObject([{ ID: created.ID, Balance: 2 }]);
+      expect(await bench.balance(created.SecretKey)).toBe(2);
     }
     if (status === 200) there++;
   }

@@ -135,7 +135,7 @@ describe("sound", () => {
     expect((await lastCharge()).basis).toBe("partial");
   });
 
-  test("tells the provider what the client accepts", async () => {
+  test("sends the provider the client's accept header", async () => {
     await (await speak("hm", {}, { accept: "audio/mpeg, */*;q=0.1" })).arrayBuffer();
     expect(lastCall().headers.accept).toBe("audio/mpeg, */*;q=0.1");
     expect(lastCall().headers["content-type"]).toBe("application/json");
@@ -182,7 +182,7 @@ describe("words", () => {
     expect(await lastCharge()).toMatchObject({ basis: "provider", amount: -cost / 1e9 });
   });
 
-  test("of a sound whose length nobody tells are estimated by its size", async () => {
+  test("of a sound of unknown length are estimated by its size", async () => {
     const file = new File([new Uint8Array(40_000)], "hum.mp3", { type: "audio/mpeg" });
     const answer = await write({ file, prompt: "[[usage=none]]" });
     await answer.text();
@@ -246,7 +246,7 @@ describe("an image", () => {
       prompt: "a boat [[fault=cut after=1 how=rst]]",
     });
     expect(await answer.text()).toContain("event: error");
-    // By its size and quality: no tokens were told.
+    // The size and quality decide: the provider reported no tokens.
     expect(await lastCharge()).toMatchObject({ basis: "partial", amount: -0.011 });
   });
 

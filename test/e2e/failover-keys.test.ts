@@ -14,7 +14,7 @@ function behave(owner: Owner, ...scripts: (string | null)[]): void {
   for (const [i, script] of scripts.entries()) bench.provider.behave(owner.secrets[i]!, script);
 }
 
-/** Asks until the first key was tried so often, and waits until its Level has heard of it. */
+/** Asks until the first key was tried so often, and waits until its Level shows it. */
 async function failing({ owner, user }: TestAccounts, times: number): Promise<void> {
   const seen = watch(bench);
   const first = owner.keys[0]!;
@@ -33,7 +33,7 @@ test("failures with an answer between them are no three in a row, however quickl
   }
   await ask(bench, user, { said: "[[fault=500]]" });
   expect(await fateOf(bench, owner, key!)).toBe("normal");
-  expect((await ask(bench, user)).told).toBe("200");
+  expect((await ask(bench, user)).result).toBe("200");
 });
 
 describe("three failures in a row", () => {
@@ -48,7 +48,7 @@ describe("three failures in a row", () => {
     const { body } = await bench.call(owner.key, "GET", "/x-conf");
     expect(body.SleepingKeys).toMatchObject([{ ID: first.id, SleepTimes: 1, Reason: "server_error" }]);
     const seen = watch(bench);
-    for (let i = 0; i < 5; i++) expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1 });
+    for (let i = 0; i < 5; i++) expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1 });
     expect(seen.order(first, second)).toBe("2 2 2 2 2");
   });
 
@@ -57,7 +57,7 @@ describe("three failures in a row", () => {
     for (const script of ["fault=500", "fault=500", null, "fault=500", "fault=500"]) {
       behave(owner, script);
       await ask(bench, user);
-      // A success is told together with others.
+      // Successes are reported to the Level in batches.
       if (script === null) await Bun.sleep(2_000);
     }
     await Bun.sleep(50);
@@ -67,9 +67,9 @@ describe("three failures in a row", () => {
   test("by requests that ran at the same time are one", async () => {
     const { owner, user } = await createAccounts(bench, "head_ms=50 fault=500");
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(bench, user)));
-    expect(new Set(answers.map(({ told }) => told))).toEqual(new Set(["502 upstream_failed"]));
+    expect(new Set(answers.map(({ result }) => result))).toEqual(new Set(["502 upstream_failed"]));
     behave(owner, null);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
   });
 
   test("of the only key: then nobody can serve, and the client hears when one will", async () => {
@@ -78,7 +78,7 @@ describe("three failures in a row", () => {
     await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
     const seen = watch(bench);
     const answer = await ask(bench, accounts.user);
-    expect([answer.told, answer.attempts, seen.calls().length]).toEqual(["503 no_available_key", 0, 0]);
+    expect([answer.result, answer.attempts, seen.calls().length]).toEqual(["503 no_available_key", 0, 0]);
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(298, 301);
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(charges(await bench.ledger(accounts.user.key))).toEqual([]);
@@ -116,7 +116,7 @@ describe("waking", () => {
     bench.moveClock(5 * MINUTE_MS);
     expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("waking");
     const seen = watch(bench);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
     expect(seen.order(...owner.keys)).toBe("1");
     await fares(bench, owner, owner.keys[0]!, "normal");
   });
@@ -125,7 +125,7 @@ describe("waking", () => {
     const { owner, user } = await asleep(null);
     behave(owner, "fault=500");
     bench.moveClock(5 * MINUTE_MS);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 2 });
     await fares(bench, owner, owner.keys[0]!, "sleeping 15 min");
   });
 
@@ -135,7 +135,7 @@ describe("waking", () => {
     behave(owner, "head_ms=150");
     const seen = watch(bench);
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(bench, user)));
-    expect(answers.every(({ told, attempts }) => told === "200" && attempts === 1)).toBe(true);
+    expect(answers.every(({ result, attempts }) => result === "200" && attempts === 1)).toBe(true);
     expect(
       seen
         .order(...owner.keys)
@@ -150,7 +150,7 @@ describe("waking", () => {
     bench.moveClock(5 * MINUTE_MS);
     behave(owner, "head_ms=100");
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask(bench, user)));
-    expect(answers.map(({ told }) => told)).toEqual(Array(5).fill("200"));
+    expect(answers.map(({ result }) => result)).toEqual(Array(5).fill("200"));
     await fares(bench, owner, owner.keys[0]!, "normal");
   });
 
@@ -166,12 +166,13 @@ describe("waking", () => {
     expect(await left).toBe("left");
     await until("the call is aborted", () => seen.calls()[0]!.aborted);
     behave(owner, "fault=400");
-    await until("the next probe goes out", async () => (await ask(bench, user)).told.startsWith("400"));
+    await until("the next probe goes out", async () => (await ask(bench, user)).result.startsWith("400"));
     behave(owner, null);
     await until(
       "the third one wakes it",
       async () =>
-        (await ask(bench, user)).told === "200" && (await fateOf(bench, owner, owner.keys[0]!)) === "normal",
+        (await ask(bench, user)).result === "200" &&
+        (await fateOf(bench, owner, owner.keys[0]!)) === "normal",
     );
   });
 });
@@ -181,7 +182,7 @@ describe("a limited key", () => {
     const { owner, user } = await createAccounts(bench, "fault=429 retry=40", null);
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
     const seen = watch(bench);
-    for (let i = 0; i < 4; i++) expect((await ask(bench, user)).told).toBe("200");
+    for (let i = 0; i < 4; i++) expect((await ask(bench, user)).result).toBe("200");
     expect(seen.order(first, second)).toBe("1 2 2 2 2");
     behave(owner, null);
     bench.moveClock(40_000);
@@ -207,7 +208,7 @@ describe("a limited key", () => {
     try {
       const asked = ask(bench, user);
       const { outcome, passedMs } = await time.passing(asked, () => seen.calls()[0]?.outcome === "complete");
-      expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+      expect(outcome).toMatchObject({ result: "200", attempts: 2 });
       expect(passedMs).toBeGreaterThanOrEqual(1_500);
     } finally {
       time.release();
@@ -216,18 +217,18 @@ describe("a limited key", () => {
     bench.moveClock(1_500);
     behave(owner, "fault=429 retry_ms=200");
     const again = await ask(bench, user);
-    expect([again.told, again.attempts]).toEqual(["429 upstream_rate_limited", 2]);
+    expect([again.result, again.attempts]).toEqual(["429 upstream_rate_limited", 2]);
     expect(charges(await bench.ledger(user.key))).toHaveLength(1);
   });
 
   test("is not waited for when it asks for more", async () => {
     const { user } = await createAccounts(bench, "fault=429 retry_ms=2500");
     const answer = await ask(bench, user);
-    expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 1]);
+    expect([answer.result, answer.attempts]).toEqual(["429 upstream_rate_limited", 1]);
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 4);
   });
 
-  test("that asks for the shortest pause is the one waited for, whoever failed after it", async () => {
+  test("that asks for the shortest pause is the one waited for, whichever failed after it", async () => {
     const { owner, user } = await createAccounts(
       bench,
       "fault=429 retry_ms=900",
@@ -236,7 +237,7 @@ describe("a limited key", () => {
     );
     const seen = watch(bench);
     bench.provider.behave(owner.secrets[1]!, "fault=429 retry_ms=200", 1);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 4 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 4 });
     expect(seen.order(...owner.keys)).toBe("1 2 3 2");
   });
 
@@ -260,7 +261,7 @@ describe("when all keys rest", () => {
   test("the client gets the smallest wait, and nobody is asked", async () => {
     const { owner, user } = await createAccounts(bench, "fault=429 retry=50", "fault=429 retry=20");
     const first = await ask(bench, user);
-    expect([first.told, first.attempts, first.headers.get("retry-after")]).toEqual([
+    expect([first.result, first.attempts, first.headers.get("retry-after")]).toEqual([
       "429 upstream_rate_limited",
       2,
       "20",
@@ -268,14 +269,18 @@ describe("when all keys rest", () => {
     await fares(bench, owner, owner.keys[1]!, "resting 20 s");
     const seen = watch(bench);
     const second = await ask(bench, user, { stream: true });
-    expect([second.told, second.attempts, seen.calls().length]).toEqual(["429 upstream_rate_limited", 0, 0]);
+    expect([second.result, second.attempts, seen.calls().length]).toEqual([
+      "429 upstream_rate_limited",
+      0,
+      0,
+    ]);
     expect(Number(second.headers.get("retry-after"))).toBeWithin(19, 21);
   });
 
   test("too big for every key's tokens per minute: repeating it is no use, and the keys stay well", async () => {
     const { owner, user } = await createAccounts(bench, "fault=429.too_big", "fault=429.too_big");
     const answer = await ask(bench, user);
-    expect([answer.told, answer.attempts]).toEqual(["429 upstream_rate_limited", 2]);
+    expect([answer.result, answer.attempts]).toEqual(["429 upstream_rate_limited", 2]);
     expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(answer.headers.has("retry-after")).toBe(false);
     for (const key of owner.keys) expect(await fateOf(bench, owner, key)).toBe("normal");
@@ -286,5 +291,5 @@ test("a Level whose keys are all disabled is 503, and asks nobody", async () => 
   const { owner, user } = await createAccounts(bench, null);
   await bench.call(owner.key, "PUT", `/x-keys/${owner.keys[0]!.id}`, { Status: false });
   const seen = watch(bench);
-  expect([(await ask(bench, user)).told, seen.calls().length]).toEqual(["503 no_available_key", 0]);
+  expect([(await ask(bench, user)).result, seen.calls().length]).toEqual(["503 no_available_key", 0]);
 });

@@ -27,7 +27,7 @@ async function createAccounts(given: { config?: object; keys?: number } = {}): P
 /** Asks and leaves the Level's failures time to arrive: requests do not wait for reports. */
 async function failures({ user }: TestAccounts, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2, level: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 2, level: 2 });
   await Bun.sleep(300);
 }
 
@@ -42,7 +42,7 @@ describe("a Level without a key left", () => {
   test("is followed by its backup, and the answer says which Level it was", async () => {
     const { user, owner, primary, backup } = await createAccounts({ keys: 2 });
     const seen = watch(bench);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 3, level: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 3, level: 2 });
     expect(seen.order(...primary, ...backup)).toBe("1 2 3");
     const answer = await ask(bench, user, { headers: { "x-request-id": `of-${owner.id}` } });
     const { body } = await bench.call(owner.key, "GET", `/x-explain?user=${user.id}&request=of-${owner.id}`);
@@ -60,7 +60,7 @@ describe("a Level without a key left", () => {
   test("because all are disabled has its backup too", async () => {
     const { user, owner, primary } = await createAccounts();
     await bench.call(owner.key, "PUT", `/x-keys/${primary[0]!.id}`, { Status: false });
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 2 });
   });
 
   test("goes along the whole chain", async () => {
@@ -68,15 +68,15 @@ describe("a Level without a key left", () => {
     const [last] = await bench.level(owner, 3, 1);
     bench.provider.behave(backup[0]!.secret, "fault=529");
     const seen = watch(bench);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 3, level: 3 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 3, level: 3 });
     expect(seen.order(last!)).toBe("? ? 1");
     bench.provider.behave(last!.secret, "fault=401");
-    expect(await ask(bench, user)).toMatchObject({ told: "502 upstream_failed", attempts: 3 });
+    expect(await ask(bench, user)).toMatchObject({ result: "502 upstream_failed", attempts: 3 });
   });
 
   test("has none when none is set", async () => {
     const { user } = await createAccounts({ config: {} });
-    expect(await ask(bench, user)).toMatchObject({ told: "502 upstream_failed", attempts: 1 });
+    expect(await ask(bench, user)).toMatchObject({ result: "502 upstream_failed", attempts: 1 });
   });
 });
 
@@ -90,12 +90,12 @@ describe("more than five failures within a minute", () => {
     await switched(accounts);
     expect(seen.order(...primary, ...backup)).toBe("1 2");
     for (let i = 0; i < 3; i++)
-      expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
+      expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 2 });
     bench.moveClock(59_000);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 2 });
     bench.provider.behave(primary[0]!.secret, null);
     bench.moveClock(1_000);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 1 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 1 });
   });
 
   test("count only within one minute", async () => {
@@ -110,7 +110,7 @@ describe("more than five failures within a minute", () => {
     bench.provider.behave(primary[0]!.secret, "head_ms=50 fault=500");
     await Promise.all(Array.from({ length: 6 }, () => ask(bench, user)));
     await switched({ owner });
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 2 });
   });
 
   test.each(["429 retry=1", "404", "400", "409"])("do not count when they are %s", async (fault) => {
@@ -121,7 +121,7 @@ describe("more than five failures within a minute", () => {
       await bench.call(owner.key, "POST", "/x-conf", { DelKeys: true });
     }
     bench.provider.behave(primary[0]!.secret, null);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 1 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 1 });
   });
 
   test("lead nowhere when the backup cannot serve: then its own keys are asked after all", async () => {
@@ -131,7 +131,7 @@ describe("more than five failures within a minute", () => {
     await switched(accounts);
     await bench.call(owner.key, "PUT", `/x-keys/${backup[0]!.id}`, { Status: false });
     bench.provider.behave(primary[0]!.secret, null);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1, level: 1 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1, level: 1 });
   });
 
   test("switch over a stream's Level as well", async () => {
@@ -139,7 +139,7 @@ describe("more than five failures within a minute", () => {
     await failures(accounts, 6);
     await switched(accounts);
     expect(await ask(bench, accounts.user, { stream: true })).toMatchObject({
-      told: "200",
+      result: "200",
       attempts: 1,
       level: 2,
     });

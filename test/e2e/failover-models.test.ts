@@ -47,7 +47,7 @@ describe("a backup model", () => {
     fail(accounts);
     const seen = watch(bench);
     const answer = await askFor(accounts.user);
-    expect(answer).toMatchObject({ told: "200", attempts: 2, model: "b", level: 2 });
+    expect(answer).toMatchObject({ result: "200", attempts: 2, model: "b", level: 2 });
     expect(seen.order(...accounts.owner.keys, backup!)).toBe("1 2");
     expect(seen.calls().map(({ model }) => model)).toEqual(["a", "b"]);
     // 10 x 10 + 5 x 20 millionths.
@@ -61,21 +61,21 @@ describe("a backup model", () => {
     await bench.level(accounts.owner, 2, 1);
     fail(accounts);
     const answer = await ask(bench, accounts.user, { stream: true, more: { model: "a" } });
-    expect(answer).toMatchObject({ told: "200", attempts: 2, model: "b", level: 2 });
+    expect(answer).toMatchObject({ result: "200", attempts: 2, model: "b", level: 2 });
     expect(await lastLine(accounts.user)).toMatchObject({ model: "b", stream: true });
   });
 
   test("may be had from the very key that does not have the first one", async () => {
     const accounts = await createAccounts({ MODEL_FAILOVER: "a=b" });
     fail(accounts, "model=a fault=404");
-    expect(await askFor(accounts.user)).toMatchObject({ told: "200", attempts: 2, model: "b", level: 1 });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "200", attempts: 2, model: "b", level: 1 });
   });
 
   test("comes after three keys, not after all", async () => {
     const accounts = await createAccounts({ MODEL_FAILOVER: "a=b", LEVEL_MAPPER: "a=1,b=2" }, 5);
     await bench.level(accounts.owner, 2, 1);
     fail(accounts);
-    expect(await askFor(accounts.user)).toMatchObject({ told: "200", attempts: 4, model: "b" });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "200", attempts: 4, model: "b" });
   });
 
   test("comes after the chain where the three keys were all that its Level has", async () => {
@@ -86,7 +86,7 @@ describe("a backup model", () => {
     await bench.level(accounts.owner, 2, 1);
     await bench.level(accounts.owner, 3, 1);
     fail(accounts);
-    expect(await askFor(accounts.user)).toMatchObject({ told: "200", attempts: 4, model: "a", level: 3 });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "200", attempts: 4, model: "a", level: 3 });
   });
 
   test("has a chain of Levels of its own", async () => {
@@ -96,18 +96,18 @@ describe("a backup model", () => {
     await bench.level(accounts.owner, 3, 1);
     fail(accounts);
     bench.provider.behave(second!.secret, "fault=529");
-    expect(await askFor(accounts.user)).toMatchObject({ told: "200", attempts: 3, model: "b", level: 3 });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "200", attempts: 3, model: "b", level: 3 });
   });
 
   test("does not stand in for a request whose content was refused", async () => {
     const accounts = await createAccounts({ MODEL_FAILOVER: "a=b" });
     fail(accounts, "fault=400.context");
-    expect(await askFor(accounts.user)).toMatchObject({ told: "400 context_length_exceeded", attempts: 1 });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "400 context_length_exceeded", attempts: 1 });
   });
 });
 
 describe("a backup model is passed over, and the next one tried, when", () => {
-  const toThird = { told: "200", attempts: 2, model: "c" };
+  const toThird = { result: "200", attempts: 2, model: "c" };
   const config = (second: string) => ({
     MODEL_FAILOVER: `a=${second}|c`,
     LEVEL_MAPPER: `a=1,${second}=2,c=2`,
@@ -124,7 +124,7 @@ describe("a backup model is passed over, and the next one tried, when", () => {
     const accounts = await createAccounts(config("b"), 1, { ModelLimits: { b: { rpm: 1 } } });
     await bench.level(accounts.owner, 2, 1);
     fail(accounts);
-    expect(await askFor(accounts.user)).toMatchObject({ told: "200", model: "b" });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "200", model: "b" });
     expect(await askFor(accounts.user)).toMatchObject(toThird);
   });
 
@@ -150,7 +150,7 @@ describe("the hold", () => {
     await bench.level(accounts.owner, 2, 1, { Status: false });
     bench.provider.behave(accounts.owner.secrets[0]!, "fault=429 retry_ms=100", 1);
     const answer = await askFor(accounts.user);
-    expect(answer).toMatchObject({ told: "200", attempts: 2, model: "a", level: 1 });
+    expect(answer).toMatchObject({ result: "200", attempts: 2, model: "a", level: 1 });
     expect(answer.headers.get("x-arbor-cost")).toBe("0.00002");
     expect(await lastLine(accounts.user)).toMatchObject({ model: "a", amount: -0.00002 });
   });
@@ -158,12 +158,12 @@ describe("the hold", () => {
   test("is free when nobody answers, and nothing is charged", async () => {
     const accounts = await createAccounts({ MODEL_FAILOVER: "a=b|c" });
     fail(accounts);
-    expect(await askFor(accounts.user)).toMatchObject({ told: "502 upstream_failed" });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "502 upstream_failed" });
     expect(await bench.balance(accounts.user.key)).toBe(10);
     fail(accounts, null);
     await bench.level(accounts.owner, 1, 1);
     const whole = { max_tokens: 1_000_000_000 };
-    await until("it is free", async () => (await askFor(accounts.user, "a", whole)).told === "200");
+    await until("it is free", async () => (await askFor(accounts.user, "a", whole)).result === "200");
   });
 
   test("counts the request once in the account's windows, however many models it went through", async () => {
@@ -172,8 +172,8 @@ describe("the hold", () => {
     });
     await bench.level(accounts.owner, 2, 2);
     fail(accounts);
-    for (let i = 0; i < 2; i++) expect((await askFor(accounts.user)).told).toBe("200");
-    expect((await askFor(accounts.user)).told).toBe("429 rpm_exceeded");
+    for (let i = 0; i < 2; i++) expect((await askFor(accounts.user)).result).toBe("200");
+    expect((await askFor(accounts.user)).result).toBe("429 rpm_exceeded");
   });
 });
 
@@ -185,7 +185,7 @@ describe("there are eight attempts at most", () => {
     fail(accounts);
     for (const { secret } of more.flat()) bench.provider.behave(secret, "fault=500");
     const seen = watch(bench);
-    expect(await askFor(accounts.user)).toMatchObject({ told: "502 upstream_failed", attempts: 8 });
+    expect(await askFor(accounts.user)).toMatchObject({ result: "502 upstream_failed", attempts: 8 });
     expect(seen.calls().map(({ model }) => model)).toEqual([..."aaabbbcc"]);
   });
 });
@@ -196,18 +196,18 @@ describe("a key without the model", () => {
     const { owner, user } = accounts;
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
     bench.provider.behave(first.secret, "model=a fault=404");
-    expect(await askFor(user)).toMatchObject({ told: "200", attempts: 2 });
+    expect(await askFor(user)).toMatchObject({ result: "200", attempts: 2 });
     await fares(bench, owner, first, "passed_over 10 min", { model: "a" });
     await fares(bench, owner, first, "normal", { model: "b" });
     let seen = watch(bench);
-    for (let i = 0; i < 3; i++) expect(await askFor(user)).toMatchObject({ told: "200", attempts: 1 });
+    for (let i = 0; i < 3; i++) expect(await askFor(user)).toMatchObject({ result: "200", attempts: 1 });
     expect(seen.order(first, second)).toBe("2 2 2");
-    expect(await askFor(user, "b")).toMatchObject({ told: "200", attempts: 1 });
+    expect(await askFor(user, "b")).toMatchObject({ result: "200", attempts: 1 });
     expect(seen.order(first, second)).toBe("2 2 2 1");
     bench.moveClock(10 * 60_000);
     seen = watch(bench);
-    expect((await askFor(user)).told).toBe("200");
-    expect((await askFor(user)).told).toBe("200");
+    expect((await askFor(user)).result).toBe("200");
+    expect((await askFor(user)).result).toBe("200");
     expect(seen.order(first, second)).toContain("1");
   });
 
@@ -217,10 +217,10 @@ describe("a key without the model", () => {
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
     bench.provider.behave(first.secret, "fault=404");
     bench.provider.behave(second.secret, "fault=500");
-    expect(await askFor(user)).toMatchObject({ told: "502 upstream_failed", attempts: 2 });
+    expect(await askFor(user)).toMatchObject({ result: "502 upstream_failed", attempts: 2 });
     bench.provider.behave(second.secret, "fault=404");
-    expect(await askFor(user)).toMatchObject({ told: "404 model_not_found", attempts: 1 });
+    expect(await askFor(user)).toMatchObject({ result: "404 model_not_found", attempts: 1 });
     await fares(bench, owner, second, "passed_over 10 min", { model: "a" });
-    expect(await askFor(user)).toMatchObject({ told: "404 model_not_found", attempts: 0 });
+    expect(await askFor(user)).toMatchObject({ result: "404 model_not_found", attempts: 0 });
   });
 });

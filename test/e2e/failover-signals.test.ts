@@ -23,7 +23,7 @@ type Row = readonly [
   signal: string,
   fault: string,
   fate: string,
-  told: null | Readonly<Record<ApiStyle, string>>,
+  expected: null | Readonly<Record<ApiStyle, string>>,
 ];
 const both = (chat: string, messages = chat) => ({ chat, messages });
 
@@ -92,7 +92,7 @@ const WAYS = (["chat", "messages"] as const).flatMap((style) =>
 );
 
 describe.each(WAYS)("$way", ({ style, stream }) => {
-  test.each(ROWS)("%s (%s): %s", async (_, fault, fate, told) => {
+  test.each(ROWS)("%s (%s): %s", async (_, fault, fate, expected) => {
     const owner = await bench.owner({ keys: 2, style });
     const user = await bench.subaccount(owner);
     const [first, second] = owner.keys as [(typeof owner.keys)[0], (typeof owner.keys)[0]];
@@ -101,16 +101,17 @@ describe.each(WAYS)("$way", ({ style, stream }) => {
 
     const answer = await ask(bench, user, { style, stream });
 
-    expect(answer.told).toBe(told === null ? "200" : told[style]);
-    expect(seen.order(first, second)).toBe(told === null ? "1 2" : "1");
-    expect(answer.attempts).toBe(told === null ? 2 : 1);
+    expect(answer.result).toBe(expected === null ? "200" : expected[style]);
+    expect(seen.order(first, second)).toBe(expected === null ? "1 2" : "1");
+    expect(answer.attempts).toBe(expected === null ? 2 : 1);
     await fares(bench, owner, first, fate, { style });
     await fares(bench, owner, second, "normal", { style });
 
     const lines = await bench.ledger(user.key);
-    expect(charges(lines)).toHaveLength(told === null ? 1 : 0);
+    expect(charges(lines)).toHaveLength(expected === null ? 1 : 0);
     expect(nano(await bench.balance(user.key))).toBe(nano(10) - charged(lines));
-    if (told === null) expect(charges(lines)[0]).toMatchObject({ basis: "provider", completion_tokens: 5 });
+    if (expected === null)
+      expect(charges(lines)[0]).toMatchObject({ basis: "provider", completion_tokens: 5 });
     expect(answer.text + JSON.stringify([...answer.headers])).not.toMatch(
       /org-standin|openai\.com|sk-upstream/,
     );
@@ -123,7 +124,7 @@ test("a conflict is tried once more, and then it is the client's", async () => {
   const user = await bench.subaccount(owner);
   for (const { secret } of owner.keys) bench.provider.behave(secret, "fault=409");
   const answer = await ask(bench, user);
-  expect([answer.told, answer.attempts]).toEqual(["409 conflict", 2]);
+  expect([answer.result, answer.attempts]).toEqual(["409 conflict", 2]);
 });
 
 test("nothing of all this was a failure of the service", () => {

@@ -42,7 +42,7 @@ describe("after the first content", () => {
     const seen = watch(bench);
     const { outcome: answer } = await time.passing(streamed(accounts), () => code === "upstream_timeout");
     const { events, error, done, said } = read(answer);
-    expect([answer.told, answer.attempts, seen.order(...accounts.owner.keys)]).toEqual([
+    expect([answer.result, answer.attempts, seen.order(...accounts.owner.keys)]).toEqual([
       `cut ${code}`,
       1,
       "1",
@@ -64,7 +64,7 @@ describe("before the first content", () => {
     const accounts = await createAccounts(bench, "fault=cut after=1", null);
     const answer = await streamed(accounts);
     const { events, done, said } = read(answer);
-    expect([answer.told, answer.attempts, done]).toEqual(["200", 2, true]);
+    expect([answer.result, answer.attempts, done]).toEqual(["200", 2, true]);
     expect(new Set(events.map(({ id }) => id)).size).toBe(1);
     expect(events.filter((event) => event.choices[0]?.delta?.role === "assistant")).toHaveLength(1);
     expect(said.split(" ")).toHaveLength(8);
@@ -83,7 +83,7 @@ describe("before the first content", () => {
     await bench.level(owner, 1, 1, { Provider: `http://127.0.0.1:${server.port}` });
     await bench.level(owner, 1, 1);
     const answer = await streamed({ owner, user: await bench.subaccount(owner) });
-    expect(answer).toMatchObject({ told: "200", attempts: 2 });
+    expect(answer).toMatchObject({ result: "200", attempts: 2 });
     expect(answer.text).not.toContain("keep-alive");
     await server.stop(true);
   });
@@ -91,7 +91,7 @@ describe("before the first content", () => {
   test("of the last key the failure is an ordinary error answer", async () => {
     const accounts = await createAccounts(bench, "fault=error_event after=1", "fault=cut after=1");
     const answer = await streamed(accounts);
-    expect(answer).toMatchObject({ told: "502 upstream_failed", attempts: 2 });
+    expect(answer).toMatchObject({ result: "502 upstream_failed", attempts: 2 });
     expect(answer.headers.get("content-type")).toStartWith("application/json");
     expect(charges(await bench.ledger(accounts.user.key))).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe("deadlines", () => {
   test("a stream without a head fails over after UPSTREAM_FIRST_MS", async () => {
     const accounts = await createAccounts(bench, "fault=hang", null);
     const { outcome, passedMs } = await timed(streamed(accounts), accounts);
-    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(outcome).toMatchObject({ result: "200", attempts: 2 });
     expect(passedMs).toBeWithin(FIRST_MS, TOTAL_MS);
     await fares(bench, accounts.owner, accounts.owner.keys[0]!, "sleeping 5 min");
   });
@@ -116,16 +116,16 @@ describe("deadlines", () => {
   test("a stream silent before its content fails over after UPSTREAM_IDLE_MS", async () => {
     const accounts = await createAccounts(bench, "fault=stall after=1", null);
     const { outcome, passedMs } = await timed(streamed(accounts), accounts);
-    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(outcome).toMatchObject({ result: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
   test("a whole answer may take its time to a head, and fails over when its body falls silent", async () => {
     const accounts = await createAccounts(bench, `head_ms=${FIRST_MS + 2_000}`);
-    expect((await timed(ask(bench, accounts.user), accounts)).outcome.told).toBe("200");
+    expect((await timed(ask(bench, accounts.user), accounts)).outcome.result).toBe("200");
     const other = await createAccounts(bench, "fault=stall", null);
     const { outcome, passedMs } = await timed(ask(bench, other.user), other);
-    expect(outcome).toMatchObject({ told: "200", attempts: 2 });
+    expect(outcome).toMatchObject({ result: "200", attempts: 2 });
     expect(passedMs).toBeWithin(IDLE_MS, TOTAL_MS);
   });
 
@@ -138,7 +138,7 @@ describe("deadlines", () => {
       await bench.call(accounts.owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
       const asked = ask(bench, accounts.user, { stream });
       const { outcome, passedMs } = await time.passing(asked, () => bench.provider.inFlight() === 1);
-      expect(outcome.told).toBe("504 upstream_timeout");
+      expect(outcome.result).toBe("504 upstream_timeout");
       // A stream gives each key its UPSTREAM_FIRST_MS, a whole answer gives the first one all the time there is.
       expect(outcome.attempts).toBeWithin(stream ? 3 : 1, stream ? 6 : 2);
       expect(passedMs).toBeWithin(TOTAL_MS, TOTAL_MS + FIRST_MS);
@@ -162,13 +162,13 @@ describe("deadlines", () => {
     const fate = () => fateOf(bench, accounts.owner, accounts.owner.keys[0]!);
     await until("it rests", async () => (await fate()).startsWith("resting"));
     const { outcome } = await time.passing(asked, () => true, 100);
-    expect([outcome.told, outcome.attempts]).toEqual(["429 upstream_rate_limited", 1]);
+    expect([outcome.result, outcome.attempts]).toEqual(["429 upstream_rate_limited", 1]);
   });
 
   test("once content has come a stream may go on beyond UPSTREAM_TIMEOUT_MS", async () => {
     const accounts = await createAccounts(bench, "chunk_ms=2000");
     const { outcome, passedMs } = await timed(streamed(accounts, 16), accounts);
-    expect(outcome.told).toBe("200");
+    expect(outcome.result).toBe("200");
     expect(passedMs).toBeGreaterThan(TOTAL_MS);
   });
 });
@@ -228,10 +228,10 @@ test("a client that does not read on is cut off after UPSTREAM_IDLE_MS and charg
     text = (text + data).slice(-1_000);
   });
   socket.resume();
-  await until("it is told", () => text.endsWith("0\r\n\r\n"));
+  await until("the answer has ended", () => text.endsWith("0\r\n\r\n"));
   expect(text).toContain('data: {"error":');
   expect(text).not.toContain("[DONE]");
   socket.destroy();
   expect(await fateOf(bench, owner, owner.keys[0]!)).toBe("normal");
-  expect((await ask(bench, user)).told).toBe("200");
+  expect((await ask(bench, user)).result).toBe("200");
 });

@@ -114,8 +114,8 @@ test.each(CASES)("$fault, $how: $seen", async ({ fault, stream, seen }) => {
     expect(answer.status).toBe(200);
     expect(stream ? answer.done : answer.body.choices.length === 1).toBe(true);
     expect(after.charges.length).toBe(before.charges.length + 1);
-    const told = stream ? answer.cost! : answer.headers.get("x-arbor-cost")!;
-    expect(nano(told)).toBe(before.balance - after.balance);
+    const cost = stream ? answer.cost! : answer.headers.get("x-arbor-cost")!;
+    expect(nano(cost)).toBe(before.balance - after.balance);
     expect(line.basis).toBe("provider");
   } else if (seen === "cut") {
     expect(answer.status).toBe(200);
@@ -157,16 +157,16 @@ describe("what a refusal says beside its code", () => {
     });
   });
 
-  test("a limited provider's wait is told: the seconds, a date, or milliseconds", async () => {
+  test("a limited provider's wait is answered: the seconds, a date, or milliseconds", async () => {
     for (const [retry, wait] of [
       ["retry=7", "7"],
       ["retry=date", "20"],
       ["retry_ms=1500", "2"],
     ] as const) {
       const answer = await ask(await createAccounts(bench, null), `429 ${retry}`, false);
-      const told = Number(answer.headers.get("retry-after"));
+      const seconds = Number(answer.headers.get("retry-after"));
       // What is left of it when the answer is written.
-      expect(told).toBeWithin(Math.max(1, Number(wait) - 10), Number(wait) + 1);
+      expect(seconds).toBeWithin(Math.max(1, Number(wait) - 10), Number(wait) + 1);
       expect(answer.headers.has("x-should-retry")).toBe(false);
     }
   });

@@ -22,7 +22,7 @@ export interface Asked {
   /** Of a whole answer, or of an error before a stream began. */
   readonly body: Json;
   /** `200`; `429 upstream_rate_limited`; `cut upstream_failed`: a stream that ended with an error event. */
-  readonly told: string;
+  readonly result: string;
   /** x-arbor-attempts. */
   readonly attempts: number;
   readonly model: string | null;
@@ -58,7 +58,7 @@ export async function ask(
     headers: answer.headers,
     text,
     body: answer.body,
-    told: whole
+    result: whole
       ? "200"
       : status === 200
         ? `cut ${said_(errorIn(text))}`

@@ -245,7 +245,7 @@ describe("kill -9", () => {
   });
   afterAll(() => provider.close());
 
-  test("at any moment: a repeat is answered or told that it is too late, and no key is ever charged twice", async () => {
+  test("at any moment: a repeat is answered or refused because it is too late, and no key is ever charged twice", async () => {
     const bench = processBench();
     await bench.start();
     const factory = bench.accountFactory(provider.url);
@@ -275,7 +275,7 @@ describe("kill -9", () => {
 
       for (const key of keys) {
         const { status, text, body } = await once(user, key);
-        // Whoever got an answer gets it again; who got none is answered now, or was charged a moment before the kill.
+        // A client that has an answer gets it again; one without is answered now, or was charged a moment before the kill.
         if (whole.has(key)) expect([status, text]).toEqual([200, whole.get(key)!]);
         else if (status !== 200) expect([status, body.error.code]).toEqual([400, "idempotency_expired"]);
       }

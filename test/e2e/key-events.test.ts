@@ -16,7 +16,7 @@ test("events survive kills", async () => {
   const key = async (): Promise<Json> => (await bench.call(owner.key, "GET", `/x-keys/${id}`)).body.key;
   const events = async (): Promise<Json[]> => (await bench.call(owner.key, "GET", "/x-events")).body.events;
 
-  expect((await ask(bench, user)).told).toBe("200");
+  expect((await ask(bench, user)).result).toBe("200");
   provider.behave(secret, "fault=401");
   await ask(bench, user);
   await until("it sleeps", async () => (await key()).State === "sleeping");

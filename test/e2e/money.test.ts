@@ -33,19 +33,19 @@ async function crowd(user: Account, said: string, more: object, count = MANY): P
   };
 }
 
-/** What a client was told that its answer cost, in nano-dollars. */
-const told = (answer: Answer): number =>
+/** Returns the cost that an answer reports to its client, in nano-dollars. */
+const costIn = (answer: Answer): number =>
   nano(answer.headers.get("x-arbor-cost") ?? readStream(answer.status, answer.headers, answer.text).cost!);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-/** Told, booked and missing from the balance are one number. */
+/** The cost in the answers, in the ledger and missing from the balance is one number. */
 async function agrees(user: Account, credit: number, admitted: readonly Answer[]): Promise<number> {
   const lines = await bench.ledger(user.key);
   const spent = nano(credit) - nano(await bench.balance(user.key));
   expect(charges(lines)).toHaveLength(admitted.length);
   expect(charged(lines)).toBe(spent);
-  expect(sum(admitted.map(told))).toBe(spent);
+  expect(sum(admitted.map(costIn))).toBe(spent);
   const inOrder = lines.reduce((balance, line) => {
     expect(nano(line.balance_after)).toBe(balance + nano(line.amount));
     return nano(line.balance_after);

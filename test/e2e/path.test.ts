@@ -86,7 +86,7 @@ describe("a streamed answer", () => {
     expect(silent.cost).toBe(asked.cost);
   });
 
-  test("tells its cost in a comment right before [DONE] when asked with x-arbor-cost: stream, and only then", async () => {
+  test("has its cost in a comment right before [DONE] when asked with x-arbor-cost: stream, and only then", async () => {
     const asked = await streamChat(bench, user.key, "[[prompt=50 output=25]]");
     expect(asked.text).toEndWith("\n\n: cost=0.0001\n\ndata: [DONE]\n\n");
     expect((await lastCharge()).amount).toBe(-0.0001);
@@ -160,7 +160,7 @@ describe("the provider", () => {
     expect(call.body).toEqual({ ...asking("pass it on [[output=2]]"), ...sent });
     expect(call.path).toBe("/v1/chat/completions");
     expect(call.key).toBe(owner.secrets[0]!.slice(-4));
-    const told = JSON.stringify([call.headers, call.body]);
+    const everythingSent = JSON.stringify([call.headers, call.body]);
     for (const ours of [
       user.key,
       "only-ours",
@@ -170,7 +170,7 @@ describe("the provider", () => {
       "idempotency",
       '"x-request-id"',
     ]) {
-      expect(told).not.toContain(ours);
+      expect(everythingSent).not.toContain(ours);
     }
   });
 

@@ -13,7 +13,7 @@ const { bench, provider } = useProcessBench();
 const owner = prepared(() => bench.accountFactory(provider.url).owner());
 const user = prepared(() => bench.accountFactory(provider.url).subaccount(owner));
 
-test("the first start tells address, data and Root's key; a later one tells no key and keeps the old one", async () => {
+test("the first start prints address, data and Root's key; a later one prints no key and keeps the old one", async () => {
   expect(bench.output()).toContain("arborgate serves on http://127.0.0.1:");
   expect(bench.output()).toContain(`data in sqlite:${bench.database}`);
   expect(bench.rootKey()).toMatch(/^sk-[0-9A-Za-z]{48}$/);

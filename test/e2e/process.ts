@@ -25,7 +25,7 @@ export interface ProcessBench extends Pick<Bench, "call" | "chat" | "ledger" | "
   accountFactory(providerUrl: string): Pick<Bench, "owner" | "subaccount">;
   /** Starts a process on the data, and waits until it is ready. */
   start(env?: Record<string, string>): Promise<void>;
-  /** Ends it with a signal, and tells how it ended. */
+  /** Ends it with a signal, and returns how it ended. */
   end(signal: "SIGKILL" | "SIGTERM" | "SIGINT"): Promise<Ended>;
   /** Sends a signal and goes on. */
   signal(signal: "SIGTERM"): void;

@@ -91,7 +91,7 @@ if (on !== null) {
       expect(on.logged("process_starts").map(({ node }) => node)).toEqual([undefined, undefined]);
     });
 
-    test("show one start to whoever started them", () => {
+    test("print one start", () => {
       const said = on.parent().tail().split("\n");
       expect(said.filter((line) => line.startsWith("arborgate serves on"))).toHaveLength(1);
     });

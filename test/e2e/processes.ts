@@ -65,11 +65,11 @@ export async function sharedPorts(what: string): Promise<Processes | null> {
       return startChild([process.execPath, join(HOME, "src/main.ts"), "serve"], {
         cwd: HOME,
         env: ground.env("gw", set),
-        heard(line) {
+        onLine(line) {
           url = /^arborgate serves on (\S+)/.exec(line)?.[1] ?? url;
           adminUrl = /^administration on (\S+)/.exec(line)?.[1] ?? adminUrl;
-          const told = line.startsWith("{") ? jsonOf(line) : undefined;
-          if (told !== undefined) lines.push(told);
+          const parsed = line.startsWith("{") ? jsonOf(line) : undefined;
+          if (parsed !== undefined) lines.push(parsed);
         },
       });
     },

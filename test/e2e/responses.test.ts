@@ -54,7 +54,7 @@ async function kept(given: Parameters<Bench["owner"]>[0] = {}, more: object = {}
 }
 
 const NOT_FOUND = "400 previous_response_not_found";
-const told = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
+const outcomeOf = ({ status, body }: Answer): string => `${status} ${body?.error?.code ?? "ok"}`;
 const at = (id: string, behind = ""): string => `/v1/responses/${id}${behind}`;
 
 describe("a request that refers to what was made", () => {
@@ -71,10 +71,10 @@ describe("a request that refers to what was made", () => {
     ],
   ];
 
-  test.each(REFERRING)("by %s goes to the key that made it, whoever's turn it is", async (_, referring) => {
+  test.each(REFERRING)("by %s goes to the key that made it, whichever is next", async (_, referring) => {
     const { owner, user, body, place } = await kept();
     const seen = watch(bench);
-    for (let i = 0; i < 4; i++) expect(told(await respond(user, referring(body)))).toBe("200 ok");
+    for (let i = 0; i < 4; i++) expect(outcomeOf(await respond(user, referring(body)))).toBe("200 ok");
     expect(seen.order(...owner.keys)).toBe(Array(4).fill(place).join(" "));
   });
 
@@ -82,7 +82,7 @@ describe("a request that refers to what was made", () => {
     const { other, body } = await kept();
     const seen = watch(bench);
     const answer = await respond(other, referring(body));
-    expect(told(answer)).toBe(NOT_FOUND);
+    expect(outcomeOf(answer)).toBe(NOT_FOUND);
     expect(answer.body.error).toMatchObject({
       type: "invalid_request_error",
       param: param === "an item_reference" ? "input" : param,
@@ -102,7 +102,7 @@ describe("a request that refers to what was made", () => {
     const { user } = await createAccounts();
     const seen = watch(bench);
     const answer = await respond(user, more);
-    expect(told(answer)).toBe(NOT_FOUND);
+    expect(outcomeOf(answer)).toBe(NOT_FOUND);
     expect(answer.body.error.param).toBe(param);
     expect(answer.body.error.message.length).toBeLessThan(200);
     expect(seen.calls()).toEqual([]);
@@ -144,15 +144,15 @@ describe("a request that refers to what was made", () => {
     const stream = await respond(user, { stream: true, input: "[[output=20 fault=cut after=8]]" });
     expect(stream.text).toContain("event: error");
     const [, id] = /"id":"(resp_\w+)"/.exec(stream.text)!;
-    expect(told(await bench.call(user.key, "GET", at(id!)))).toBe("200 ok");
+    expect(outcomeOf(await bench.call(user.key, "GET", at(id!)))).toBe("200 ok");
     expect(owner.keys.length).toBe(1);
   });
 
   test("store: false leaves nothing to refer to", async () => {
     const { user, body } = await kept({}, { store: false });
     const seen = watch(bench);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
-    expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
     expect(seen.calls()).toEqual([]);
   });
 
@@ -166,7 +166,7 @@ describe("a request that refers to what was made", () => {
       { role: "user", content: "on" },
     ];
     const answer = await respond(user, { previous_response_id: two.body.id, input });
-    expect(told(answer)).toBe(NOT_FOUND);
+    expect(outcomeOf(answer)).toBe(NOT_FOUND);
     expect(answer.body.error.param).toBe("previous_response_id");
     expect(seen.calls()).toEqual([]);
   });
@@ -174,19 +174,19 @@ describe("a request that refers to what was made", () => {
   test("more references than anybody needs are refused before they are looked for", async () => {
     const { user } = await createAccounts();
     const input = Array.from({ length: 1_001 }, (_, i) => ({ type: "item_reference", id: `msg_${i}` }));
-    expect(told(await respond(user, { input }))).toBe("400 invalid_parameter");
+    expect(outcomeOf(await respond(user, { input }))).toBe("400 invalid_parameter");
   });
 
-  test("a wrong key is told so before anything is looked for", async () => {
+  test("a wrong key is refused before anything is looked for", async () => {
     const answer = await bench.call("sk-nobody", "POST", "/v1/responses", {
       model: MODEL,
       input: "hi",
       previous_response_id: "resp_nobody",
     });
-    expect(told(answer)).toBe("401 invalid_api_key");
+    expect(outcomeOf(answer)).toBe("401 invalid_api_key");
   });
 
-  test("a conversation that a provider began belongs to whoever it was begun for", async () => {
+  test("a conversation that a provider began belongs to the account that began it", async () => {
     const answer = { id: "resp_own", object: "response", status: "completed", output: [], model: MODEL };
     const asked: string[] = [];
     const server = Bun.serve({
@@ -205,9 +205,9 @@ describe("a request that refers to what was made", () => {
     const Provider = `http://127.0.0.1:${server.port}`;
     await bench.call(owner.key, "POST", "/x-keys", { Level: 1, Provider, SecretKey: "sk-begins-talks-0123" });
     const [user, other] = [await bench.subaccount(owner), await bench.subaccount(owner)];
-    expect(told(await respond(user))).toBe("200 ok");
-    expect(told(await respond(user, { conversation: "conv_own" }))).toBe("200 ok");
-    expect(told(await respond(other, { conversation: "conv_own" }))).toBe(NOT_FOUND);
+    expect(outcomeOf(await respond(user))).toBe("200 ok");
+    expect(outcomeOf(await respond(user, { conversation: "conv_own" }))).toBe("200 ok");
+    expect(outcomeOf(await respond(other, { conversation: "conv_own" }))).toBe(NOT_FOUND);
     expect(asked).toEqual(["none", "conv_own"]);
     await server.stop(true);
   });
@@ -219,9 +219,9 @@ describe("the key that made it, and no other", () => {
     bench.provider.behave(key.secret, "fault=500", 1);
     const seen = watch(bench);
     const answer = await respond(user, { previous_response_id: body.id });
-    expect(told(answer)).toBe("502 upstream_failed");
+    expect(outcomeOf(answer)).toBe("502 upstream_failed");
     expect(seen.order(...owner.keys)).toBe(place);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
     expect(charges(await bench.ledger(user.key)).length).toBe(2);
   });
 
@@ -234,9 +234,9 @@ describe("the key that made it, and no other", () => {
     const { body, place } = await made(owner, user);
     bench.provider.behave(owner.keys[Number(place) - 1]!.secret, "fault=500");
     const seen = watch(bench);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("502 upstream_failed");
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("502 upstream_failed");
     expect(seen.order(...owner.keys)).toBe(place);
-    expect(told(await respond(user))).toBe("200 ok");
+    expect(outcomeOf(await respond(user))).toBe("200 ok");
   });
 
   test("it answers from the Level of a former switch-over, wherever the model leads now", async () => {
@@ -256,7 +256,7 @@ describe("the key that made it, and no other", () => {
     bench.provider.behave(owner.keys[0]!.secret, "fault=500", 1);
     const { body } = await respond(user);
     await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { AllowLevels: "1" });
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("403 level_not_allowed");
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("403 level_not_allowed");
   });
 
   test("while it sleeps it is 503, with the time until it wakes, and another one answers only what is new", async () => {
@@ -268,14 +268,17 @@ describe("the key that made it, and no other", () => {
       await respond(user, { previous_response_id: body.id }),
       await bench.call(user.key, "GET", at(body.id)),
     ]) {
-      expect(told(answer)).toBe("503 no_available_key");
+      expect(outcomeOf(answer)).toBe("503 no_available_key");
       expect(answer.body.error.message).toContain("one provider key");
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(60);
     }
-    expect(told(await respond(user))).toBe("200 ok");
+    expect(outcomeOf(await respond(user))).toBe("200 ok");
     await bench.call(owner.key, "PUT", `/x-keys/${id}`, { Sleep: false });
-    await until("it is awake", async () => told(await bench.call(user.key, "GET", at(body.id))) === "200 ok");
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
+    await until(
+      "it is awake",
+      async () => outcomeOf(await bench.call(user.key, "GET", at(body.id))) === "200 ok",
+    );
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
   });
 
   test("disabled it is 503, without a time", async () => {
@@ -283,10 +286,10 @@ describe("the key that made it, and no other", () => {
     const { id } = key;
     await bench.call(owner.key, "PUT", `/x-keys/${id}`, { Status: false });
     const isOff = async () =>
-      told(await respond(user, { previous_response_id: body.id })) === "503 no_available_key";
+      outcomeOf(await respond(user, { previous_response_id: body.id })) === "503 no_available_key";
     await until("it is off", isOff);
     const answer = await bench.call(user.key, "GET", at(body.id));
-    expect([told(answer), answer.headers.get("retry-after")]).toEqual(["503 no_available_key", null]);
+    expect([outcomeOf(answer), answer.headers.get("retry-after")]).toEqual(["503 no_available_key", null]);
   });
 
   test("deleted it is no more, for what refers to it as for what asks for it", async () => {
@@ -294,13 +297,13 @@ describe("the key that made it, and no other", () => {
     await bench.call(owner.key, "DELETE", `/x-keys/${key.id}`);
     const seen = watch(bench);
     const referring = await respond(user, { previous_response_id: body.id });
-    expect([told(referring), referring.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
+    expect([outcomeOf(referring), referring.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
     expect(referring.body.error.message).toContain("is gone");
     for (const answer of [
       await bench.call(user.key, "GET", at(body.id)),
       await bench.call(user.key, "DELETE", at(body.id)),
     ]) {
-      expect(told(answer)).toBe("404 not_found");
+      expect(outcomeOf(answer)).toBe("404 not_found");
       expect(answer.body.error.message).toContain("is gone");
     }
     expect(seen.calls()).toEqual([]);
@@ -310,8 +313,11 @@ describe("the key that made it, and no other", () => {
     const { owner, user, body, place, key } = await kept();
     await bench.call(owner.key, "PUT", `/x-keys/${key.id}`, { Level: 5 });
     const seen = watch(bench);
-    await until("it is there", async () => told(await bench.call(user.key, "GET", at(body.id))) === "200 ok");
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
+    await until(
+      "it is there",
+      async () => outcomeOf(await bench.call(user.key, "GET", at(body.id))) === "200 ok",
+    );
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
     expect(new Set(seen.order(...owner.keys).split(" "))).toEqual(new Set([place]));
   });
 
@@ -319,7 +325,7 @@ describe("the key that made it, and no other", () => {
     const { owner, user, body, place, key } = await kept();
     bench.provider.behave(key.secret, "fault=429 retry=1", 1);
     const seen = watch(bench);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe("200 ok");
     expect(seen.order(...owner.keys)).toBe(`${place} ${place}`);
   });
 });
@@ -329,10 +335,10 @@ describe("a repeat with its Idempotency-Key", () => {
     const { user, body } = await kept();
     const name = { "idempotency-key": `talk-${user.id}` };
     const first = await respond(user, { previous_response_id: body.id }, name);
-    expect(told(await bench.call(user.key, "DELETE", at(body.id)))).toBe("200 ok");
+    expect(outcomeOf(await bench.call(user.key, "DELETE", at(body.id)))).toBe("200 ok");
     const again = await respond(user, { previous_response_id: body.id }, name);
     expect(again.text).toBe(first.text);
-    expect(told(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe(NOT_FOUND);
     expect(charges(await bench.ledger(user.key)).length).toBe(2);
   });
 });
@@ -348,7 +354,7 @@ describe("GET and DELETE of a response", () => {
     const gone = await bench.call(user.key, "DELETE", at(body.id));
     expect([gone.status, gone.body]).toEqual([200, { id: body.id, object: "response", deleted: true }]);
     expect(seen.order(...owner.keys)).toBe(`${place} ${place}`);
-    expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
     expect(seen.calls().length).toBe(2);
     expect(await bench.balance(user.key)).toBe(before);
     expect(await bench.nothingHeld(user.key)).toBe(true);
@@ -366,17 +372,17 @@ describe("GET and DELETE of a response", () => {
     const { owner, user, other, body } = await kept();
     const seen = watch(bench);
     for (const method of ["GET", "DELETE"]) {
-      expect(told(await bench.call(other.key, method, at(body.id)))).toBe("404 not_found");
-      expect(told(await bench.call(owner.key, method, at(body.id)))).toBe("404 not_found");
+      expect(outcomeOf(await bench.call(other.key, method, at(body.id)))).toBe("404 not_found");
+      expect(outcomeOf(await bench.call(owner.key, method, at(body.id)))).toBe("404 not_found");
     }
-    expect(told(await bench.call(other.key, "GET", at(body.id, "/input_items")))).toBe("404 not_found");
+    expect(outcomeOf(await bench.call(other.key, "GET", at(body.id, "/input_items")))).toBe("404 not_found");
     expect(seen.calls()).toEqual([]);
-    expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
   });
 
   test("need a key, take it as x-api-key too, and another method is 405", async () => {
     const { user, body } = await kept();
-    expect(told(await bench.call(null, "GET", at(body.id)))).toBe("401 missing_api_key");
+    expect(outcomeOf(await bench.call(null, "GET", at(body.id)))).toBe("401 missing_api_key");
     const byHeader = await bench.call(null, "GET", at(body.id), undefined, {
       headers: { "x-api-key": user.key },
     });
@@ -390,7 +396,7 @@ describe("GET and DELETE of a response", () => {
     const { owner, user, body } = await kept();
     await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { RPM: 3 });
     const answers = [];
-    for (let i = 0; i < 3; i++) answers.push(told(await bench.call(user.key, "GET", at(body.id))));
+    for (let i = 0; i < 3; i++) answers.push(outcomeOf(await bench.call(user.key, "GET", at(body.id))));
     expect(answers).toEqual(["200 ok", "200 ok", "429 rpm_exceeded"]);
   });
 
@@ -402,30 +408,30 @@ describe("GET and DELETE of a response", () => {
     const { owner, user, body } = await kept();
     const { status } = await bench.call(owner.key, "PUT", `/x-users/${user.id}`, change);
     expect(status).toBe(200);
-    expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe(refusal);
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe(refusal);
   });
 
-  test("a provider's failure is told as of a request, and the response stays", async () => {
+  test("a provider's failure is answered like that of a request, and the response stays", async () => {
     const { user, body, key } = await kept();
     const { secret } = key;
-    const told_ = async (script: string, method: string) => {
+    const outcomeWith = async (script: string, method: string) => {
       bench.provider.behave(secret, script, 1);
-      return told(await bench.call(user.key, method, at(body.id)));
+      return outcomeOf(await bench.call(user.key, method, at(body.id)));
     };
-    expect(await told_("fault=500", "GET")).toBe("502 upstream_failed");
-    expect(await told_("fault=garbage", "GET")).toBe("502 upstream_failed");
-    expect(await told_("fault=503", "DELETE")).toBe("503 no_available_key");
-    expect(await told_("fault=429 retry=7", "GET")).toBe("429 upstream_rate_limited");
-    expect(told(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
+    expect(await outcomeWith("fault=500", "GET")).toBe("502 upstream_failed");
+    expect(await outcomeWith("fault=garbage", "GET")).toBe("502 upstream_failed");
+    expect(await outcomeWith("fault=503", "DELETE")).toBe("503 no_available_key");
+    expect(await outcomeWith("fault=429 retry=7", "GET")).toBe("429 upstream_rate_limited");
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
   });
 
   test("what the provider has lost is 404", async () => {
     const { user, body } = await kept();
     bench.provider.reset();
     for (const method of ["GET", "DELETE"]) {
-      expect(told(await bench.call(user.key, method, at(body.id)))).toBe("404 not_found");
+      expect(outcomeOf(await bench.call(user.key, method, at(body.id)))).toBe("404 not_found");
     }
-    expect(told(await respond(user))).toBe("200 ok");
+    expect(outcomeOf(await respond(user))).toBe("200 ok");
   });
 
   test("what the provider has lost is, to what refers to it, the provider's own error, and no other key is asked", async () => {
@@ -433,13 +439,13 @@ describe("GET and DELETE of a response", () => {
     bench.provider.reset();
     const seen = watch(bench);
     const answer = await respond(user, { previous_response_id: body.id });
-    expect([told(answer), answer.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
+    expect([outcomeOf(answer), answer.body.error.param]).toEqual([NOT_FOUND, "previous_response_id"]);
     expect(seen.order(...owner.keys)).toBe(place);
   });
 
   test("a stream of one is refused: it is for responses made in the background", async () => {
     const { user, body } = await kept();
-    expect(told(await bench.call(user.key, "GET", `${at(body.id)}?stream=true`))).toBe(
+    expect(outcomeOf(await bench.call(user.key, "GET", `${at(body.id)}?stream=true`))).toBe(
       "400 invalid_parameter",
     );
   });
@@ -450,9 +456,9 @@ describe("GET and DELETE of a response", () => {
     const user = await own.subaccount(owner, { Days: 365 });
     const { body } = await own.call(user.key, "POST", "/v1/responses", { model: MODEL, input: "hi" });
     own.moveClock(29 * 86_400_000);
-    expect(told(await own.call(user.key, "GET", at(body.id)))).toBe("200 ok");
+    expect(outcomeOf(await own.call(user.key, "GET", at(body.id)))).toBe("200 ok");
     own.moveClock(1 * 86_400_000);
-    expect(told(await own.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
+    expect(outcomeOf(await own.call(user.key, "GET", at(body.id)))).toBe("404 not_found");
     await own.close();
   });
 
@@ -478,7 +484,7 @@ describe("GET and DELETE of a response", () => {
 });
 
 test.each([false, true])(
-  "a deployment's name is told nobody, neither now nor later (stream: %p)",
+  "a deployment's name is in no answer, neither now nor later (stream: %p)",
   async (stream) => {
     const owner = await bench.owner({ keys: 0, pricing: PRICING });
     const config = { provider_type: "cloud_a", model_mapping: { [MODEL]: "dep-hidden" } };
@@ -515,10 +521,10 @@ test("a restart forgets none of it", async () => {
       input: "on",
       previous_response_id: body.id,
     });
-    expect(told(answer)).toBe("200 ok");
+    expect(outcomeOf(answer)).toBe("200 ok");
     expect(first.provider.calls().at(-1)!.key).toBe(by);
   }
-  expect(told(await call(user.key, "GET", at(body.id)))).toBe("200 ok");
+  expect(outcomeOf(await call(user.key, "GET", at(body.id)))).toBe("200 ok");
   await second.stop();
   await first.close();
 });

@@ -35,10 +35,13 @@ afterAll(() => bench.close());
 
 describe.each(CLIENTS.map(({ name }) => name))("%s", (name) => {
   const plan = PLAN.filter(({ client }) => client.name === name);
-  test.each(plan.map((one) => [one.route, one.row.tells, one] as const))("%s: %s", async (_, _tells, one) => {
-    expect(one.seen?.broke).toBeUndefined();
-    one.row.expect(await leftBy(bench, one));
-  });
+  test.each(plan.map((one) => [one.route, one.row.description, one] as const))(
+    "%s: %s",
+    async (_, _description, one) => {
+      expect(one.seen?.broke).toBeUndefined();
+      one.row.expect(await leftBy(bench, one));
+    },
+  );
 
   const troubles = TROUBLE_PLAN.filter(({ client }) => client.name === name);
   if (troubles.length === 0) return;

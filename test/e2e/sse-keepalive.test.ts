@@ -99,7 +99,7 @@ test("whole answers, and refusals at the door, are as ever", async () => {
     ask(bench, chat, { said: "[[output=2 head_ms=1500]]" }),
     bench.chat(chat.key, "hi", { stream: true, model: "" }),
   ]);
-  expect([whole.told, whole.attempts]).toEqual(["200", 1]);
+  expect([whole.result, whole.attempts]).toEqual(["200", 1]);
   expect(unknown.status).toBe(400);
 });
 

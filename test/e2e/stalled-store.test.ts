@@ -1,4 +1,4 @@
-// A database that another process holds, and a disk that does not answer: the process goes on. What is told here is told by
+// A database that another process holds, and a disk that does not answer: the process goes on. The tests judge by
 // the order of events, all of them before the lock or the disk is let go.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -106,7 +106,7 @@ function testStall(name: string, stalls: Hold): void {
     for (let i = 0; i < 20; i++) expect((await fetch(`${bench.url()}/healthz`)).status).toBe(200);
     const ready = await fetch(`${bench.url()}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining("the store is slow")]);
-    // Of itself an account tells what is stored: whoever has nothing on its way to the disk is answered as ever.
+    // An account answers with what is stored. One without a pending write is answered as usual.
     expect((await bench.call(owner.key, "GET", "/dashboard/status")).status).toBe(200);
     expect((await bench.call(owner.key, "GET", "/x-users")).status).toBe(200);
 

@@ -1,4 +1,4 @@
-// `x-stream-shape: message`: streams of /v1/chat/completions as the specification describes them, whoever the provider is.
+// `x-stream-shape: message`: streams of /v1/chat/completions as the specification describes them, for every provider.
 
 import { expect, test } from "bun:test";
 import { asking, charges, type Json, MODEL, nano } from "./harness.ts";

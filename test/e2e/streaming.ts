@@ -16,7 +16,7 @@ export interface Streamed {
   readonly usage: Json;
   /** The in-stream error. */
   readonly error: Json;
-  /** The cost that the comment told; null without one. */
+  /** The cost in the comment; null without one. */
   readonly cost: string | null;
 }
 

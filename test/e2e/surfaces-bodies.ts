@@ -12,13 +12,13 @@ export interface Good {
   readonly path: string;
   readonly model: string;
   readonly body: (script: string) => object | FormData;
-  /** What the stand-in is told, beside what a test tells it. */
+  /** The script of the stand-in, in addition to that of a test. */
   readonly script: string;
   /** Of one answer, at the built-in prices, in nano-dollars. */
   readonly cost: number;
   readonly group: string;
   readonly basis: "provider" | "estimate";
-  /** As the ledger tells it. */
+  /** As the ledger has it. */
   readonly tokens: readonly [prompt: number, completion: number];
   /** What is held while it runs, in nano-dollars. */
   readonly hold: number;
@@ -170,7 +170,7 @@ export const GOOD: readonly Good[] = [
     cost: 4_000_000,
     group: "RerankPricing",
     basis: "provider",
-    // Told as well, and not charged: the model has a price by the search alone.
+    // Also reported, but not charged: the model has a price by the search alone.
     tokens: [505, 0],
     hold: 4_000_000,
   },

@@ -16,13 +16,13 @@ const sent = (): Json => bench.provider.calls().at(-1)!.body;
 
 async function chat(messages: object[]): Promise<Json> {
   const answer = await ask(bench, across.chat, { more: { messages } });
-  expect(answer.told).toBe("200");
+  expect(answer.result).toBe("200");
   return answer.body.choices[0];
 }
 
 async function message(messages: object[], more: object = {}, user = across.messages): Promise<Json> {
   const answer = await ask(bench, user, { style: "messages", more: { messages, ...more } });
-  expect(answer.told).toBe("200");
+  expect(answer.result).toBe("200");
   return answer.body;
 }
 

@@ -44,7 +44,7 @@ test("keys take turns whatever they speak", async () => {
   for (const style of STYLES) {
     const { user, keys } = await createAccounts("chat", "messages", "chat");
     const seen = watch(bench);
-    for (let i = 0; i < 6; i++) expect((await ask(bench, user, { style })).told).toBe("200");
+    for (let i = 0; i < 6; i++) expect((await ask(bench, user, { style })).result).toBe("200");
     expect(seen.order(...keys)).toBe("1 2 3 1 2 3");
     expect(seen.calls().map(({ path }) => path)).toEqual(
       ["chat", "messages", "chat", "chat", "messages", "chat"].map((one) => PATHS[one as ApiStyle]),
@@ -70,7 +70,7 @@ describe("inside one request", () => {
           bench.provider.behave(keys[0]!.secret, `fault=${fault}`);
           const seen = watch(bench);
           const answer = await ask(bench, user, { style, stream, said: "say it [[output=5]]" });
-          expect([answer.told, answer.attempts, seen.order(...keys)]).toEqual(["200", 2, "1 2"]);
+          expect([answer.result, answer.attempts, seen.order(...keys)]).toEqual(["200", 2, "1 2"]);
           const calls = seen.calls();
           expect(calls.map(({ path }) => path)).toEqual([PATHS[first], PATHS[OTHER[first]]]);
           // Each was asked in its own words.
@@ -88,13 +88,13 @@ describe("inside one request", () => {
   test("a limited key of the other style is waited for like any other", async () => {
     const { user, keys } = await createAccounts("messages");
     bench.provider.behave(keys[0]!.secret, "fault=429 retry_ms=300", 1);
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 2 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 2 });
   });
 
   test("a key of the other style that keeps failing sleeps, for clients of both", async () => {
     const { owner, user, keys } = await createAccounts("messages");
     bench.provider.behave(keys[0]!.secret, "fault=500");
-    for (let i = 0; i < 3; i++) expect((await ask(bench, user)).told).toBe("502 upstream_failed");
+    for (let i = 0; i < 3; i++) expect((await ask(bench, user)).result).toBe("502 upstream_failed");
     await fares(bench, owner, keys[0]!, "sleeping 5 min");
     expect(await fateOf(bench, owner, keys[0]!, { style: "messages" })).toBe("sleeping 5 min");
   });
@@ -134,8 +134,8 @@ describe("a request that cannot be translated", () => {
       async (_, style, more, field) => {
         const { owner, user, keys } = await createAccounts(OTHER[style], OTHER[style]);
         const seen = watch(bench);
-        const { told, attempts, body } = await ask(bench, user, { style, stream, more });
-        expect([told, attempts]).toEqual(["400 invalid_parameter", 0]);
+        const { result, attempts, body } = await ask(bench, user, { style, stream, more });
+        expect([result, attempts]).toEqual(["400 invalid_parameter", 0]);
         expect(body.error.message).toStartWith(field);
         expect(seen.calls()).toEqual([]);
         expect(charges(await bench.ledger(user.key))).toEqual([]);
@@ -164,21 +164,25 @@ describe("a request that cannot be translated", () => {
     const { owner, user } = await createAccounts("messages");
     await bench.level(owner, 2, 1);
     await bench.call(owner.key, "PUT", "/x-config", { SWITCH_OVER: "1=2" });
-    expect(await ask(bench, user, { more: { n: 2 } })).toMatchObject({ told: "200", attempts: 1, level: 2 });
+    expect(await ask(bench, user, { more: { n: 2 } })).toMatchObject({
+      result: "200",
+      attempts: 1,
+      level: 2,
+    });
   });
 
   test("waits for a key of its own style that will be back, and fails as that one does", async () => {
     const one = await createAccounts("messages", "chat");
     bench.provider.behave(one.keys[1]!.secret, "fault=500");
-    expect((await ask(bench, one.user, { more: { n: 2 } })).told).toBe("502 upstream_failed");
+    expect((await ask(bench, one.user, { more: { n: 2 } })).result).toBe("502 upstream_failed");
     bench.provider.behave(one.keys[1]!.secret, "fault=429 retry=40");
-    expect((await ask(bench, one.user, { more: { n: 2 } })).told).toBe("429 upstream_rate_limited");
+    expect((await ask(bench, one.user, { more: { n: 2 } })).result).toBe("429 upstream_rate_limited");
     expect(await ask(bench, one.user, { more: { n: 2 } })).toMatchObject({
-      told: "429 upstream_rate_limited",
+      result: "429 upstream_rate_limited",
       attempts: 0,
     });
     // What has words in both styles has a key all the while.
-    expect((await ask(bench, one.user)).told).toBe("200");
+    expect((await ask(bench, one.user)).result).toBe("200");
   });
 
   test("leaves a key that wakes its probe", async () => {
@@ -188,9 +192,9 @@ describe("a request that cannot be translated", () => {
     await fares(bench, owner, keys[0]!, "sleeping 5 min");
     bench.provider.behave(keys[0]!.secret, null);
     bench.moveClock(6 * 60_000);
-    expect((await ask(bench, user, { more: { n: 2 } })).told).toBe("400 invalid_parameter");
+    expect((await ask(bench, user, { more: { n: 2 } })).result).toBe("400 invalid_parameter");
     await fares(bench, owner, keys[0]!, "waking");
-    expect(await ask(bench, user)).toMatchObject({ told: "200", attempts: 1 });
+    expect(await ask(bench, user)).toMatchObject({ result: "200", attempts: 1 });
     await fares(bench, owner, keys[0]!, "normal");
   });
 });

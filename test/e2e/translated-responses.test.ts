@@ -355,7 +355,7 @@ describe("a host whose paths nobody knows", () => {
     }
   });
 
-  test("is not told to clients by the thinking that they send back", async () => {
+  test("is not shown to clients by the thinking that they send back", async () => {
     const one = await createAccounts("messages", {});
     const host = hostWithout(() => null);
     try {

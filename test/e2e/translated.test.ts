@@ -40,7 +40,7 @@ describe("costs to the nano-dollar what the same answer costs untranslated", () 
     ["plain", "prompt=7 output=3", 7 * 1_000 + 3 * 2_000],
     ["nothing generated", "prompt=50 output=0", 50_000],
     ["shown thinking", "prompt=20 output=30 reasoning=12 think", 20_000 + 18 * 2_000 + 12 * 8_000],
-    // Nobody tells: counted, and the same texts are the same tokens.
+    // Neither provider reports usage: it is counted, and the same texts are the same tokens.
     ["usage that never comes", "output=20 usage=none", null],
     ["usage of zeros", "output=20 usage=zero", null],
   ];
@@ -52,13 +52,15 @@ describe("costs to the nano-dollar what the same answer costs untranslated", () 
         const expected = await lastCharge(straight[style]);
         const answer = await ask(bench, across[style], asked);
         const line = await lastCharge(across[style]);
-        expect([plain.told, answer.told]).toEqual(["200", "200"]);
+        expect([plain.result, answer.result]).toEqual(["200", "200"]);
         if (cost !== null) expect(-nano(expected.amount)).toBe(cost);
         const { amount, basis, prompt_tokens, completion_tokens } = expected;
         expect(line).toMatchObject({ amount, basis, prompt_tokens, completion_tokens, path: PATHS[style] });
         expect(basis).toBe(cost === null ? "estimate" : "provider");
-        const told = stream ? /^: cost=(\S+)$/m.exec(answer.text)?.[1] : answer.headers.get("x-arbor-cost");
-        expect(nano(told!)).toBe(-nano(line.amount));
+        const reportedCost = stream
+          ? /^: cost=(\S+)$/m.exec(answer.text)?.[1]
+          : answer.headers.get("x-arbor-cost");
+        expect(nano(reportedCost!)).toBe(-nano(line.amount));
         expect(lastCall().path).toEndWith(PATHS[OTHER[style]]);
       });
 });
@@ -171,9 +173,9 @@ describe("what goes to the provider", () => {
     const source = { type: "base64", media_type: "image/png", data: png };
     const forMessages = [text, { type: "image", source }];
     const asked = (content: object[]) => ({ more: { messages: [{ role: "user", content }] } });
-    expect((await ask(bench, across.chat, asked(forChat))).told).toBe("200");
+    expect((await ask(bench, across.chat, asked(forChat))).result).toBe("200");
     expect(lastCall().body).toMatchObject({ messages: [{ content: forMessages }] });
-    expect((await ask(bench, across.messages, { style: "messages", ...asked(forMessages) })).told).toBe(
+    expect((await ask(bench, across.messages, { style: "messages", ...asked(forMessages) })).result).toBe(
       "200",
     );
     expect(lastCall().body).toMatchObject({ messages: [{ content: forChat }] });
@@ -190,21 +192,28 @@ describe("an error", () => {
     ["messages", "413", 413, "request_too_large", "request_too_large"],
     ["messages", "422", 422, "invalid_request_error", "upstream_rejected"],
   ];
-  test.each(ERRORS)("%s: the provider's %s is said in the client's words", async (style, fault, ...told) => {
-    for (const stream of [false, true]) {
-      const { status, body } = await ask(bench, across[style], { style, stream, said: `[[fault=${fault}]]` });
-      const { type, code, message } = body.error;
-      expect([status, type, code]).toEqual(told);
-      expect(message).not.toBe("");
-      expect(body.type).toBe(style === "messages" ? "error" : undefined);
-    }
-  });
+  test.each(ERRORS)(
+    "%s: the provider's %s is said in the client's words",
+    async (style, fault, ...expected) => {
+      for (const stream of [false, true]) {
+        const { status, body } = await ask(bench, across[style], {
+          style,
+          stream,
+          said: `[[fault=${fault}]]`,
+        });
+        const { type, code, message } = body.error;
+        expect([status, type, code]).toEqual(expected);
+        expect(message).not.toBe("");
+        expect(body.type).toBe(style === "messages" ? "error" : undefined);
+      }
+    },
+  );
 
   test("inside a stream is an event of the client's style, and what was delivered is charged", async () => {
     for (const style of STYLES) {
       const said = "[[output=12 fault=error_event after=6]]";
-      const { text, told } = await ask(bench, across[style], { style, stream: true, said });
-      expect(told).toStartWith("cut ");
+      const { text, result } = await ask(bench, across[style], { style, stream: true, said });
+      expect(result).toStartWith("cut ");
       const last = text.trimEnd().split("\n\n").at(-1)!;
       expect(last).toStartWith(style === "chat" ? 'data: {"error":{' : 'event: error\ndata: {"type":"error"');
       expect(text).not.toContain(style === "chat" ? "[DONE]" : "message_stop");
@@ -222,7 +231,7 @@ describe("a repeat with the same Idempotency-Key", () => {
       const headers = { "idempotency-key": "one" };
       const first = await ask(bench, user, { style, headers });
       const again = await ask(bench, user, { style, headers });
-      expect([first.told, again.text]).toEqual(["200", first.text]);
+      expect([first.result, again.text]).toEqual(["200", first.text]);
       expect(again.headers.get("x-arbor-cost")).toBe(first.headers.get("x-arbor-cost"));
       expect(bench.provider.totals().calls - calls).toBe(1);
       expect(charges(await bench.ledger(user.key))).toHaveLength(1);

@@ -35,7 +35,7 @@ const FORMS: [
   // Details that are null hide the parts: everything is text.
   ["null_details", PARTS, "provider", 100, 30, 100 * 1_000 + 30 * 2_000],
   ["deepseek", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
-  // Only the cached tokens are told apart.
+  // Only the cached tokens are reported separately.
   ["moonshot", "prompt=100 cached=40 output=30", "provider", 100, 30, 60_000 + 20_000 + 60_000],
   ["beside", "prompt=100 output=30 reasoning=12", "provider", 100, 30, 100_000 + 36_000 + 96_000],
 ];

@@ -50,13 +50,13 @@ function readable(answer: RawAnswer, origin = PAGE): void {
   expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
   expect(answer.headers.get("vary")).toContain("Origin");
   expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
-  const told = [...answer.headers.keys()].filter((name) =>
+  const described = [...answer.headers.keys()].filter((name) =>
     /^(x-arbor-|x-ratelimit-|anthropic-ratelimit-|x-request-id$|request-id$|retry-after$|x-should-retry$)/.test(
       name,
     ),
   );
-  expect(told).toContain("x-request-id");
-  expect(exposed(answer)).toEqual(expect.arrayContaining(told));
+  expect(described).toContain("x-request-id");
+  expect(exposed(answer)).toEqual(expect.arrayContaining(described));
 }
 
 const corsHeaders = ({ headers }: RawAnswer): string[] =>
@@ -169,7 +169,7 @@ describe("the page may read", () => {
     expect(answer.text).toContain("data: [DONE]");
   });
 
-  test("a refusal of each kind, with the wait that it tells", async () => {
+  test("a refusal of each kind, with its wait", async () => {
     const limited = await bench.subaccount(owner, { RPM: 1 });
     const headers = [bearer(limited.key)];
     await chat("[[output=1]]", {}, { headers });

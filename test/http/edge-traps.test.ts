@@ -272,7 +272,7 @@ describe("one endpoint", () => {
     expect((await other.send("{}")).body).toBe('{"done":false}');
   });
 
-  test("a bug is told in the log, once, without what was sent", async () => {
+  test("a bug is logged, once, without what was sent", async () => {
     const { send, log } = rig(() => {
       throw new TypeError("broken");
     });

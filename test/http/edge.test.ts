@@ -107,7 +107,7 @@ describe("what an endpoint does not know is 400 unknown_field, and nothing is do
 });
 
 describe("an answer says who gave it, what it cost and what the limits leave", () => {
-  const told = ({ headers }: RawAnswer): string[] =>
+  const gatewayHeaders = ({ headers }: RawAnswer): string[] =>
     [...headers.keys()].filter((name) => /^x-(arbor|ratelimit)-/.test(name)).sort();
   const LIMITS = ["requests", "tokens"].flatMap((what) =>
     ["limit", "remaining", "reset"].map((figure) => `x-ratelimit-${figure}-${what}`),
@@ -121,6 +121,6 @@ describe("an answer says who gave it, what it cost and what the limits leave", (
     const body = JSON.stringify({ ...asking("[[output=2]]"), ...more });
     const answer = await send("POST /v1/chat/completions", user.key, body);
     expect(answer.status).toBe(200);
-    expect(told(answer)).toEqual([...WHO, ...cost, ...LIMITS].sort());
+    expect(gatewayHeaders(answer)).toEqual([...WHO, ...cost, ...LIMITS].sort());
   });
 });

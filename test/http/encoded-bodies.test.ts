@@ -136,7 +136,7 @@ describe("a coding that is not read", () => {
     }
   });
 
-  test("says nothing to whoever has no key", async () => {
+  test("says nothing to a caller without a key", async () => {
     for (const path of [CHAT, USERS]) {
       const answer = await send("sk-nobody", path, Buffer.from("x"), { "content-encoding": "compress" });
       expect(answer.status).toBe(401);

@@ -181,7 +181,7 @@ describe("below /v1/messages an error is also one to the SDKs of that style", ()
   });
 });
 
-describe("the head of an answer tells what the limits leave, in the names of its style", () => {
+describe("the head of an answer says what the limits leave, in the names of its style", () => {
   const LIMITED = { RPM: 50, RPD: 40, TPM: 5_000 };
   const WRITTEN = {
     chat: { path: "/v1/chat/completions", name: (of: string, what: string) => `x-ratelimit-${what}-${of}` },

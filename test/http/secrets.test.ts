@@ -42,7 +42,7 @@ afterAll(async () => {
   await office.shut();
 });
 
-/** Fails as the last message says, and tells the key that it got, in every place where an error has words. */
+/** Fails as the last message says, and repeats the key that it got in every place where an error has words. */
 async function echoing(request: Request): Promise<Response> {
   const secret = request.headers.get("x-api-key") ?? request.headers.get("authorization")!.slice(7);
   const how: string = (await request.json()).messages.at(-1).content;
@@ -225,13 +225,13 @@ const secrets = () => [...apiKeys, ...PROVIDER_SECRETS, SECRETS_KEY, METRICS_TOK
 
 describe("a secret never appears", () => {
   test("in an answer or a header, not sealed either", async () => {
-    const told = seen.join("\n");
+    const output = seen.join("\n");
     const sealed = await boxes();
     expect(sealed).toHaveLength(PROVIDER_SECRETS.length + 2);
     for (const secret of secrets().flatMap(formsOf)) {
-      expect(told).not.toContain(secret);
+      expect(output).not.toContain(secret);
     }
-    for (const box of sealed) expect(told).not.toContain(box);
+    for (const box of sealed) expect(output).not.toContain(box);
   });
 
   test("in a log line", async () => {

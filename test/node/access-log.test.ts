@@ -9,7 +9,7 @@ import { endedRequest } from "../gateway/traffic/ended.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
 import { LINES_OF_WRITER } from "./pipe-writer.ts";
 
-/** A log whose reader takes a write only when told. */
+/** A log whose reader takes a write only when the test lets it. */
 function slowLog(most: number, node: string | null = null) {
   const clock = manualClock();
   const writes: { readonly text: string; readonly done: PromiseWithResolvers<void> }[] = [];

@@ -1,4 +1,4 @@
-// PUT /x-clock on a cluster: every node has the time that one was told, also one that joins later, and none takes it for a
+// PUT /x-clock on a cluster: every node has the time that one was given, also one that joins later, and none takes it for a
 // clock that is wrong or a node that froze.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -159,9 +159,9 @@ if (ground !== null) {
       await ground.nats.kill();
       const before = ground.log.length;
       const starting = ground.start("waits");
-      const heard = () => ground.log.slice(before);
-      await until("it waits", () => heard().some(({ event }) => event === "start_waits"));
-      const listens = heard().find(({ event }) => event === "listens")!;
+      const newLines = () => ground.log.slice(before);
+      await until("it waits", () => newLines().some(({ event }) => event === "start_waits"));
+      const listens = newLines().find(({ event }) => event === "listens")!;
       const [url] = listens.fields.at as [string];
       const { call } = callsTo(() => url);
       expect((await call(null, "GET", "/healthz")).status).toBe(200);
@@ -170,9 +170,9 @@ if (ground !== null) {
       const refused = await call(ROOT_KEY, "GET", "/dashboard/status");
       expectError(refused, 503, "service_unavailable");
       expect(refused.headers.get("retry-after")).toBe("1");
-      // Those that run tell the same.
-      const told = await at(a).call(null, "GET", "/readyz");
-      expect([told.status, told.text]).toEqual([503, "NATS cannot be reached\n"]);
+      // The running nodes answer the same.
+      const readiness = await at(a).call(null, "GET", "/readyz");
+      expect([readiness.status, readiness.text]).toEqual([503, "NATS cannot be reached\n"]);
       await ground.nats.start();
       const node = await starting;
       await until("it is ready", async () => (await call(null, "GET", "/readyz")).status === 200);
@@ -188,11 +188,11 @@ if (ground !== null) {
       const off = new AbortController();
       const before = ground.log.length;
       const starting = ground.start("off", {}, off.signal).catch((error) => error);
-      const heard = (event: string) => ground.log.slice(before).find((line) => line.event === event);
-      await until("it waits", () => heard("start_waits") !== undefined);
+      const lineOf = (event: string) => ground.log.slice(before).find((line) => line.event === event);
+      await until("it waits", () => lineOf("start_waits") !== undefined);
       off.abort();
       expect(await starting).toBeInstanceOf(StartCancelledError);
-      const [url] = heard("listens")!.fields.at as [string];
+      const [url] = lineOf("listens")!.fields.at as [string];
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       await ground.nats.start();
     }, 90_000);

@@ -1,10 +1,10 @@
-// What a node tells of itself: every figure from the start on, each from where it is known.
+// The gauges of a node: every figure from the start on, each from where it is known.
 
 import { expect, test } from "bun:test";
 import { createGauges, watermarkAge } from "../../src/node/gauges.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
-test("a figure is zero until somebody tells it, and then what he tells", () => {
+test("a figure is zero until it is set, and then what was set", () => {
   const figures = createGauges();
   let late = 3;
   figures.register("lateCharges", () => late);

@@ -56,7 +56,7 @@ describe("the clock", () => {
     expect(health.fit()).toBe(true);
   });
 
-  test("is measured again and again, and told of when it turns wrong or right", async () => {
+  test("is measured again and again, and reported when it turns wrong or right", async () => {
     aheadMs = 10_000;
     await clock.advance(1_000);
     expect(health.fit()).toBe(false);
@@ -82,7 +82,7 @@ describe("the line", () => {
     expect(health.fit()).toBe(false);
   });
 
-  test("is told of when it breaks and when it is back", async () => {
+  test("is reported when it breaks and when it is back", async () => {
     line = false;
     await clock.advance(2_000);
     line = true;
@@ -129,7 +129,7 @@ describe("cut off", () => {
     expect(health.isIsolated()).toBe(cutOff);
   });
 
-  test("not before the store has been silent for a while, and no longer once one of them is heard", async () => {
+  test("not before the store has been silent for a while, and no longer once one of them answers", async () => {
     [line, aheadMs] = [false, null];
     await clock.advance(3_000);
     expect(health.isIsolated()).toBe(false);

@@ -22,7 +22,7 @@ export interface Line {
 export interface Ground {
   readonly storeUrl: string;
   readonly nats: NatsServer;
-  /** What a node of this name, or a command beside it, is told. */
+  /** The settings of a node of this name, or of a command beside it. */
   env(name: string, more?: Record<string, string>): Record<string, string>;
   /** Starts a node in this process. */
   start(name: string, more?: Record<string, string>, signal?: AbortSignal): Promise<Service>;
@@ -41,7 +41,7 @@ export async function clusterGround(what: string): Promise<Ground | null> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-node-"));
   const running = new Set<Service>();
   const log: Line[] = [];
-  const hear: Log = (level, event, fields = {}) => void log.push({ level, event, fields });
+  const note: Log = (level, event, fields = {}) => void log.push({ level, event, fields });
 
   const env = (name: string, more: Record<string, string> = {}): Record<string, string> => ({
     ...{ PORT: "0", NODE_NAME: name, STORE_URL: storeUrl, NATS_URL: nats.url, ROOT_KEY, SECRETS_KEY },
@@ -52,7 +52,7 @@ export async function clusterGround(what: string): Promise<Ground | null> {
   return {
     ...{ storeUrl, nats, env, log },
     async start(name, more = {}, signal) {
-      const service = await startService(readSettings(env(name, more), false), hear, signal);
+      const service = await startService(readSettings(env(name, more), false), note, signal);
       const one: Service = {
         ...service,
         async stop() {

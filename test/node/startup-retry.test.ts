@@ -1,4 +1,4 @@
-// A start's patience: what is away is waited for and told of, what time will not mend is not, and no wait is for ever.
+// A start's patience: what is away is waited for and reported, what time will not mend is not, and no wait is for ever.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import assert from "node:assert/strict";
@@ -8,16 +8,16 @@ import { type ManualClock, manualClock } from "../runtime/manual-clock.ts";
 
 let clock: ManualClock;
 let off: AbortController;
-let told: (string | null)[];
+let reported: (string | null)[];
 let log: string[];
 let patience: StartupRetry;
 beforeEach(() => {
   clock = manualClock();
   off = new AbortController();
-  [told, log] = [[], []];
+  [reported, log] = [[], []];
   patience = {
     ...{ clock, ms: 60_000, signal: off.signal },
-    report: (reason) => void told.push(reason),
+    report: (reason) => void reported.push(reason),
     log: (_level, event) => void log.push(event),
   };
 });
@@ -30,9 +30,9 @@ async function after<T>(ms: number, work: Promise<T>): Promise<T | Error> {
 }
 
 describe("opening", () => {
-  test("what is there is there at once, and nothing is told", async () => {
+  test("what is there is there at once, and nothing is reported", async () => {
     expect(await opened(patience, "NATS", async () => 7)).toBe(7);
-    expect(told).toEqual([null]);
+    expect(reported).toEqual([null]);
   });
 
   test("what is away is tried until it is there, visibly", async () => {
@@ -42,7 +42,7 @@ describe("opening", () => {
       return tries;
     });
     expect(await after(10_000, opening)).toBe(4);
-    expect(told).toEqual([...Array(3).fill("NATS cannot be reached"), null]);
+    expect(reported).toEqual([...Array(3).fill("NATS cannot be reached"), null]);
     expect(log).toEqual(Array(3).fill("start_waits"));
   });
 
@@ -78,13 +78,13 @@ describe("opening", () => {
 });
 
 describe("waiting for an end", () => {
-  test("is told of while it lasts, and logged now and then", async () => {
+  test("is reported while it lasts, and logged now and then", async () => {
     const end = Promise.withResolvers<string>();
     const ending = ended(patience, "shards are being placed", end.promise);
     await clock.advance(12_000);
     end.resolve("placed");
     expect(await ending).toBe("placed");
-    expect(told).toEqual(["shards are being placed", null]);
+    expect(reported).toEqual(["shards are being placed", null]);
     expect(log).toEqual(["start_waits", "start_waits"]);
     expect(clock.waiting).toBe(0);
   });

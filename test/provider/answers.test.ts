@@ -140,7 +140,7 @@ const STREAMS: readonly (readonly [path: string, body: object | FormData, last: 
   ],
 ];
 
-test.each(STREAMS)("%s, streamed, tells its usage at its end alone", async (path, body, last) => {
+test.each(STREAMS)("%s, streamed, reports its usage at its end alone", async (path, body, last) => {
   if (body instanceof FormData) body.set("stream", "true");
   const streaming = { ...body, stream: true, stream_options: { include_usage: true } };
   const events = await eventsOf(await post(provider, path, body instanceof FormData ? body : streaming));
@@ -149,13 +149,13 @@ test.each(STREAMS)("%s, streamed, tells its usage at its end alone", async (path
 });
 
 /** Path, and a request whose script keeps usage back. */
-const UNTOLD: readonly (readonly [path: string, body: object | FormData])[] = [
+const WITHOUT_USAGE: readonly (readonly [path: string, body: object | FormData])[] = [
   ["/v1/embeddings", embed("Hi [[usage=none]]")],
   ["/v1/audio/transcriptions", write({ prompt: "[[usage=none]]" })],
   ["/v1/rerank", rank("red [[usage=none shape=jina]]")],
 ];
 
-test.each(UNTOLD)("%s tells no usage when told so", async (path, body) => {
+test.each(WITHOUT_USAGE)("%s reports no usage when its script says so", async (path, body) => {
   expect(await jsonOf(await post(provider, path, body))).not.toHaveProperty("usage");
 });
 

@@ -14,7 +14,7 @@ export type Reading =
   | { readonly ok: true; readonly ask: Ask; readonly scripts: readonly Script[] }
   | { readonly ok: false; readonly refusal: Refusal };
 
-/** A mention of something kept, and how its absence is told. */
+/** A mention of something kept, and how its absence is answered. */
 export interface Reference {
   readonly id: string;
   readonly missing: Refusal;

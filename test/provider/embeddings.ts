@@ -4,8 +4,8 @@ import { type Ask, countWords } from "./answer.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import { type Fields, sha256Of } from "./form.ts";
 import { ASK, namedWording, OPENAI, readTexts, refused, wholeNumber } from "./openai.ts";
+import { reportedUsage } from "./reported-usage.ts";
 import type { Script, Shape } from "./script.ts";
-import { toldUsage } from "./told-usage.ts";
 
 const INPUTS_MAX = 2048;
 const DIMENSIONS = 1536;
@@ -60,11 +60,13 @@ function read(body: Fields): Reading {
 
 /** Who reports usage how: all of it, only the total, or as what is billed. */
 const REPORTS: Readonly<Record<Shape, (script: Script, tokens: number) => object>> = {
-  openai: (script, tokens) => ({ usage: toldUsage(script, { prompt_tokens: tokens, total_tokens: tokens }) }),
-  jina: (script, tokens) => ({ usage: toldUsage(script, { total_tokens: tokens }) }),
-  voyage: (script, tokens) => ({ usage: toldUsage(script, { total_tokens: tokens }) }),
+  openai: (script, tokens) => ({
+    usage: reportedUsage(script, { prompt_tokens: tokens, total_tokens: tokens }),
+  }),
+  jina: (script, tokens) => ({ usage: reportedUsage(script, { total_tokens: tokens }) }),
+  voyage: (script, tokens) => ({ usage: reportedUsage(script, { total_tokens: tokens }) }),
   cohere: (script, tokens) => ({
-    meta: { api_version: { version: "2" }, billed_units: toldUsage(script, { input_tokens: tokens }) },
+    meta: { api_version: { version: "2" }, billed_units: reportedUsage(script, { input_tokens: tokens }) },
   }),
 };
 

@@ -28,7 +28,7 @@ export interface Wording {
 type Bend = (score: Score, script: Script, wording: Wording) => Score;
 
 interface Fault {
-  readonly tells: string;
+  readonly description: string;
   /** Arguments and their defaults, for the reader. */
   readonly takes?: string;
   /** Knobs that come with the fault. */
@@ -44,31 +44,32 @@ const SEGMENT_GAP_MS = 2;
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   reset: {
-    tells: "the connection closes before any head",
+    description: "the connection closes before any head",
     takes: "how=rst",
     headless: (script) => (script.how === "fin" ? "fin" : "rst"),
   },
-  hang: { tells: "no head ever comes", headless: () => "stall" },
+  hang: { description: "no head ever comes", headless: () => "stall" },
   cut: {
-    tells: "the connection closes after some events, or half a body; clean closes it as if all had been said",
+    description:
+      "the connection closes after some events, or half a body; clean closes it as if all had been said",
     takes: "after=3 how=rst",
     stream: (score, script) => stopped(score, script, endingOf(script)),
     whole: (score, script) => halved(score, endingOf(script)),
   },
   stall: {
-    tells: "silence after some events, or half a body",
+    description: "silence after some events, or half a body",
     takes: "after=3",
     stream: (score, script) => stopped(score, script, "stall"),
     whole: (score) => halved(score, "stall"),
   },
-  empty: { tells: "a good head, then nothing", stream: emptied, whole: emptied },
+  empty: { description: "a good head, then nothing", stream: emptied, whole: emptied },
   no_done: {
-    tells: "everything but the last event: [DONE], message_stop",
+    description: "everything but the last event: [DONE], message_stop",
     stream: (score) => ({ ...score, pieces: score.pieces.slice(0, -1) }),
   },
-  unstreamed: { tells: "a stream is asked, a whole answer is given" },
+  unstreamed: { description: "a stream is asked, a whole answer is given" },
   error_event: {
-    tells: "an error event after some events, then the end; whole: 200 with an error body",
+    description: "an error event after some events, then the end; whole: 200 with an error body",
     takes: "after=3",
     stream: (score, script, wording) => {
       const kept = score.pieces.slice(0, script.after ?? 3);
@@ -77,13 +78,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     whole: (score, _, wording) => reworded(score, wording.errorBody),
   },
   garbage: {
-    tells: "an event that is not JSON; whole: a body that is not JSON",
+    description: "an event that is not JSON; whole: a body that is not JSON",
     takes: "after=3",
     stream: (score, script, wording) => inserted(score, script.after ?? 3, wording.garbage),
     whole: (score, _, wording) => reworded(score, wording.garbageBody),
   },
   huge: {
-    tells: "one very long line",
+    description: "one very long line",
     takes: "after=3 kb=2048",
     stream: (score, script, wording) =>
       inserted(score, script.after ?? 3, wording.padded((script.kb ?? 2048) * 1024)),
@@ -91,25 +92,25 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       reworded(score, wording.paddedBody(bodyOf(score), (script.kb ?? 2048) * 1024)),
   },
   comments: {
-    tells: "keep-alive comments before the first event",
+    description: "keep-alive comments before the first event",
     takes: "events=3",
     stream: (score, script) =>
       inserted(score, 0, ...Array(script.events ?? 3).fill(": OPENROUTER PROCESSING\n\n")),
   },
   azure: {
-    tells:
+    description:
       "a first event with no choices and the filter's results, a late event without delta; strange events",
     stream: (score, _, wording) =>
       inserted(inserted(score, score.pieces.length - 1, wording.late), 0, wording.opening),
     whole: (score, _, wording) => reworded(score, wording.filteredBody(bodyOf(score))),
   },
   no_delta: {
-    tells: "an event without its delta",
+    description: "an event without its delta",
     takes: "after=3",
     stream: (score, script, wording) => inserted(score, script.after ?? 3, wording.bare),
   },
   crlf: {
-    tells: "lines end in CR LF",
+    description: "lines end in CR LF",
     stream: (score) => ({
       ...score,
       // Bytes have no lines.
@@ -120,19 +121,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     }),
   },
   split: {
-    tells: "every event over several writes of a few bytes",
+    description: "every event over several writes of a few bytes",
     takes: "bytes=16",
     stream: (score, script) => segmented(score, (bytes) => slices(bytes, script.bytes ?? 16)),
     whole: (score, script) => segmented(score, (bytes) => slices(bytes, script.bytes ?? 16)),
   },
   split_utf8: {
-    tells: "every write ends inside a character",
+    description: "every write ends inside a character",
     implies: { utf8: 1 },
     stream: (score) => segmented(score, insideCharacter),
     whole: (score) => segmented(score, insideCharacter),
   },
   join: {
-    tells: "several events in one write",
+    description: "several events in one write",
     takes: "events=5",
     stream: (score, script) => joined(score, script.events ?? 5),
   },

@@ -5,9 +5,9 @@ import { type Answer, type Ask, answerTo, countWords } from "./answer.ts";
 import type { Dialect, Reading, Sent, Serving } from "./dialect.ts";
 import type { Fields, FilePart } from "./form.ts";
 import { ASK, isTrue, namedEvent, namedWording, OPENAI, readTexts, refused, wholeNumber } from "./openai.ts";
+import { reportedUsage, usageField } from "./reported-usage.ts";
 import type { Piece } from "./score.ts";
 import type { Script } from "./script.ts";
-import { toldUsage, usageField } from "./told-usage.ts";
 
 /** One row per endpoint: what its events are called and what it needs. */
 interface Kind {
@@ -134,7 +134,7 @@ function stream(kind: Kind, serving: Serving): Piece[] {
     });
   const last = ask.choices - 1;
   return Array.from({ length: ask.choices }, (_, nth): Piece[] => {
-    const usage = nth === last ? { usage: toldUsage(script, usageOf(serving)) } : {};
+    const usage = nth === last ? { usage: reportedUsage(script, usageOf(serving)) } : {};
     return [
       ...Array.from({ length: partials }, (_, partial) => ({
         data: event("partial_image", nth, { partial_image_index: partial }),

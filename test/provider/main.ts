@@ -22,8 +22,8 @@ const { values } = parseArgs({
 
 const row = (name: string, text: string) => `  ${name.padEnd(13)} ${text}`;
 
-const faultRows = Object.entries(FAULTS).map(([name, { tells, takes }]) =>
-  row(name, takes === undefined ? tells : `${tells} (${takes})`),
+const faultRows = Object.entries(FAULTS).map(([name, { description, takes }]) =>
+  row(name, takes === undefined ? description : `${description} (${takes})`),
 );
 const faults = [
   "Faults, as [[fault=NAME arg=value]] in the last user message:",
@@ -33,7 +33,7 @@ const faults = [
 ].join("\n");
 
 if (values.help) {
-  const knobs = Object.entries(KNOBS).map(([name, knob]) => row(name, knob.tells));
+  const knobs = Object.entries(KNOBS).map(([name, knob]) => row(name, knob.description));
   console.log([USAGE, "", "Knobs, as [[name=value flag]]:", ...knobs, "", faults].join("\n"));
 } else {
   const { url } = startProvider({ port: Number(values.port), plain: values.plain });

@@ -54,7 +54,7 @@ export function messagesStream(serving: Serving): Piece[] {
 /** A message that has not stopped. */
 const OPEN = { stop_reason: null, stop_sequence: null };
 
-/** After which parts usage is told, and how many closing events tell it. */
+/** After which parts usage is reported, and how many closing events report it. */
 function carriers(
   place: MessagesUsagePlace,
   parts: readonly Part[],

@@ -91,7 +91,7 @@ function whole(serving: Serving): string {
 }
 
 const OVERLOADED = { error: { type: "overloaded_error", message: "Overloaded" }, request_id: "req_standin" };
-/** A kind of event, and a field, that no client has heard of. */
+/** A kind of event, and a field, that no client knows. */
 const NOTICE = { notice: { filtered: false, severity: "safe" } };
 
 function wording(): Wording {

@@ -64,7 +64,7 @@ test("calls in flight are counted, and their peak", async () => {
   own.close();
 });
 
-test("a key behaves as told over what the request says, for so many calls", async () => {
+test("a key's own script goes before that of the request, for so many calls", async () => {
   const bad = "sk-bad-0004";
   provider.behave(bad, "fault=429 retry=7", 2);
   const statuses = [];

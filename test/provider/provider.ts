@@ -1,4 +1,4 @@
-// A stand-in provider on loopback: takes requests, finds each its script, answers or fails as told, and keeps the true count.
+// A stand-in provider on loopback: takes requests, finds each its script, answers or fails as the script says, and keeps the true count.
 // The wire is wire.ts, what is said answer.ts and the dialect, what goes wrong faults.ts and refusals.ts.
 
 import { type Clock, realClock } from "../../src/base/clock.ts";

@@ -71,7 +71,7 @@ export const html = (status: number, title: string): Saying => ({
   body: `<html>\r\n<head><title>${status} ${title}</title></head>\r\n<body>\r\n<center><h1>${status} ${title}</h1></center>\r\n<hr><center>cloudflare</center>\r\n</body>\r\n</html>\r\n`,
 });
 
-/** What the stand-in itself finds wrong with a request. `code` is told as a detail in the messages style. */
+/** What the stand-in itself finds wrong with a request. `code` is a detail in the messages style. */
 export const badRequest = (
   message: string,
   param: string | null = null,

@@ -1,4 +1,4 @@
-// Every refusal of the stand-in is sent as its row has it, in either dialect, and says when to come back if told to.
+// Every refusal of the stand-in is sent as its row has it, in either dialect, and says when to come back if its script does.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";

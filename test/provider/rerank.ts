@@ -4,8 +4,8 @@ import { type Answer, type Ask, answerTo, countWords } from "./answer.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Fields } from "./form.ts";
 import { ASK, namedWording, OPENAI, readTexts, refused, wholeNumber } from "./openai.ts";
+import { reportedUsage, usageField } from "./reported-usage.ts";
 import type { Script, Shape } from "./script.ts";
-import { toldUsage, usageField } from "./told-usage.ts";
 
 /** Documents in one search unit. */
 const UNIT_DOCUMENTS = 100;
@@ -92,8 +92,8 @@ const FORMS: Readonly<Record<Shape, Form>> = {
     results: ranked(ranks, body, true),
     meta: {
       api_version: { version: "2", is_experimental: false },
-      billed_units: toldUsage(script, { search_units: answer.units!.searchUnits! }),
-      tokens: toldUsage(script, { input_tokens: answer.usage.prompt, output_tokens: 0 }),
+      billed_units: reportedUsage(script, { search_units: answer.units!.searchUnits! }),
+      tokens: reportedUsage(script, { input_tokens: answer.usage.prompt, output_tokens: 0 }),
     },
   }),
   jina,

@@ -2,8 +2,8 @@
 
 import type { Choice, ToolCall, Usage } from "./answer.ts";
 import type { Serving } from "./dialect.ts";
+import { reportedUsage } from "./reported-usage.ts";
 import type { Script } from "./script.ts";
-import { toldUsage } from "./told-usage.ts";
 
 export interface OutputItem {
   readonly id: string;
@@ -83,7 +83,7 @@ const conversationOf = (conversation: unknown) =>
 function usageOf(usage: Usage, script: Script, failed: boolean): object | null {
   if (failed && script.usage !== "always") return null;
   return (
-    toldUsage(script, {
+    reportedUsage(script, {
       input_tokens: usage.prompt,
       input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cacheWrite },
       output_tokens: usage.completion,

@@ -81,61 +81,65 @@ export type UsageForm = (typeof USAGE_FORMS)[number];
 interface Knob {
   /** A count is a whole number, 1 when written as a bare flag; a word is free text or one of a list. */
   readonly kind: "count" | "text" | readonly string[];
-  readonly tells: string;
+  readonly description: string;
 }
 
 export const KNOBS: { readonly [K in keyof Script]-?: Knob } = {
-  fault: { kind: "text", tells: "one name of the fault or refusal tables, or none" },
-  key: { kind: "text", tells: "this marker only counts for secrets that end so" },
-  model: { kind: "text", tells: "this marker only counts for this model" },
-  every: { kind: "count", tells: "this marker only counts for each N-th call of a key" },
-  prompt: { kind: "count", tells: "prompt tokens, instead of counting" },
-  output: { kind: "count", tells: "completion tokens of each choice, reasoning and audio inside" },
-  cached: { kind: "count", tells: "cached tokens, inside prompt" },
-  cache_write: { kind: "count", tells: "cache write tokens, inside prompt" },
-  cache_write_1h: { kind: "count", tells: "those of them that are kept for an hour" },
+  fault: { kind: "text", description: "one name of the fault or refusal tables, or none" },
+  key: { kind: "text", description: "this marker only counts for secrets that end so" },
+  model: { kind: "text", description: "this marker only counts for this model" },
+  every: { kind: "count", description: "this marker only counts for each N-th call of a key" },
+  prompt: { kind: "count", description: "prompt tokens, instead of counting" },
+  output: { kind: "count", description: "completion tokens of each choice, reasoning and audio inside" },
+  cached: { kind: "count", description: "cached tokens, inside prompt" },
+  cache_write: { kind: "count", description: "cache write tokens, inside prompt" },
+  cache_write_1h: { kind: "count", description: "those of them that are kept for an hour" },
   prompt_cache: {
     kind: "count",
-    tells: "cached tokens are those of the turns that this key has read before, in messages of marked ones",
+    description:
+      "cached tokens are those of the turns that this key has read before, in messages of marked ones",
   },
-  reasoning: { kind: "count", tells: "reasoning tokens of the first choice" },
-  think: { kind: "count", tells: "also send the reasoning as text" },
+  reasoning: { kind: "count", description: "reasoning tokens of the first choice" },
+  think: { kind: "count", description: "also send the reasoning as text" },
   organization: {
     kind: "text",
-    tells: "whose key it is: reasoning is encrypted for it, and no other reads it",
+    description: "whose key it is: reasoning is encrypted for it, and no other reads it",
   },
-  audio_in: { kind: "count", tells: "audio tokens, inside prompt" },
-  audio_out: { kind: "count", tells: "audio tokens of the first choice" },
-  image_in: { kind: "count", tells: "image tokens, inside prompt" },
-  searches: { kind: "count", tells: "searches of the web made for the answer" },
-  executions: { kind: "count", tells: "calls of the provider's code interpreter made for the answer" },
-  answered: { kind: "text", tells: "the model that the answer names" },
-  seconds: { kind: "count", tells: "length of a sound, instead of measuring" },
-  billed: { kind: ["tokens", "duration"], tells: "what a transcript's usage counts" },
-  shape: { kind: SHAPES, tells: "whose form of a list of ranks or of vectors" },
-  utf8: { kind: "count", tells: "answer in words of two to four bytes a character" },
-  tool: { kind: "count", tells: "answer with N tool calls, when tools are given" },
-  signed: { kind: "count", tells: "chat: tool calls are signed, and their signatures demanded back" },
-  rounds: { kind: "count", tells: "answer so many times in a row with tool calls" },
-  arguments: { kind: "text", tells: "the arguments of a tool call: JSON without blanks" },
-  words: { kind: "count", tells: "words that an answer with tool calls begins with" },
-  call_ids: { kind: ["kimi"], tells: "the ids of tool calls as a vendor writes them; messages has its own" },
-  tool_form: { kind: TOOL_FORMS, tells: "how streamed tool calls are cut up" },
-  finish: { kind: "text", tells: "the finish reason, whatever happened" },
-  tier: { kind: "text", tells: "service tier of the answer" },
-  usage: { kind: USAGE_FORMS, tells: "how usage is reported" },
-  head_ms: { kind: "count", tells: "wait before the head" },
-  first_ms: { kind: "count", tells: "wait between the head and the first event or the body" },
-  chunk_ms: { kind: "count", tells: "wait before each further event" },
-  pings: { kind: "count", tells: "keep-alives, one after each of the first N events" },
-  gzip: { kind: "count", tells: "the body is compressed, asked or not" },
-  after: { kind: "count", tells: "events before the fault" },
-  how: { kind: ["rst", "fin", "clean"], tells: "how the connection is cut" },
-  bytes: { kind: "count", tells: "size of a write" },
-  events: { kind: "count", tells: "events in a write; comments; pieces" },
-  kb: { kind: "count", tells: "size of a huge line, of an image, of a sound" },
-  retry: { kind: "text", tells: "retry-after of a refusal: a number, date, past, or any text" },
-  retry_ms: { kind: "text", tells: "retry-after-ms of a refusal" },
+  audio_in: { kind: "count", description: "audio tokens, inside prompt" },
+  audio_out: { kind: "count", description: "audio tokens of the first choice" },
+  image_in: { kind: "count", description: "image tokens, inside prompt" },
+  searches: { kind: "count", description: "searches of the web made for the answer" },
+  executions: { kind: "count", description: "calls of the provider's code interpreter made for the answer" },
+  answered: { kind: "text", description: "the model that the answer names" },
+  seconds: { kind: "count", description: "length of a sound, instead of measuring" },
+  billed: { kind: ["tokens", "duration"], description: "what a transcript's usage counts" },
+  shape: { kind: SHAPES, description: "whose form of a list of ranks or of vectors" },
+  utf8: { kind: "count", description: "answer in words of two to four bytes a character" },
+  tool: { kind: "count", description: "answer with N tool calls, when tools are given" },
+  signed: { kind: "count", description: "chat: tool calls are signed, and their signatures demanded back" },
+  rounds: { kind: "count", description: "answer so many times in a row with tool calls" },
+  arguments: { kind: "text", description: "the arguments of a tool call: JSON without blanks" },
+  words: { kind: "count", description: "words that an answer with tool calls begins with" },
+  call_ids: {
+    kind: ["kimi"],
+    description: "the ids of tool calls as a vendor writes them; messages has its own",
+  },
+  tool_form: { kind: TOOL_FORMS, description: "how streamed tool calls are cut up" },
+  finish: { kind: "text", description: "the finish reason, whatever happened" },
+  tier: { kind: "text", description: "service tier of the answer" },
+  usage: { kind: USAGE_FORMS, description: "how usage is reported" },
+  head_ms: { kind: "count", description: "wait before the head" },
+  first_ms: { kind: "count", description: "wait between the head and the first event or the body" },
+  chunk_ms: { kind: "count", description: "wait before each further event" },
+  pings: { kind: "count", description: "keep-alives, one after each of the first N events" },
+  gzip: { kind: "count", description: "the body is compressed, asked or not" },
+  after: { kind: "count", description: "events before the fault" },
+  how: { kind: ["rst", "fin", "clean"], description: "how the connection is cut" },
+  bytes: { kind: "count", description: "size of a write" },
+  events: { kind: "count", description: "events in a write; comments; pieces" },
+  kb: { kind: "count", description: "size of a huge line, of an image, of a sound" },
+  retry: { kind: "text", description: "retry-after of a refusal: a number, date, past, or any text" },
+  retry_ms: { kind: "text", description: "retry-after-ms of a refusal" },
 };
 
 /** A mistake in a script. The provider answers it with a 400 so that it shows in the test that made it. */
@@ -143,7 +147,7 @@ export class ScriptMistake extends Error {}
 
 const MARKER = /\[\[([^\]]*)\]\]/g;
 
-/** The markers of a text, in order, and the text without them. */
+/** Returns the markers of a text, in order, and the text without them. */
 export function readMarkers(text: string): { readonly scripts: readonly Script[]; readonly said: string } {
   if (!text.includes("[[")) return { scripts: [], said: text };
   const scripts = Array.from(text.matchAll(MARKER), (match) => parseScript(match[1]!));

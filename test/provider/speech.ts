@@ -5,9 +5,9 @@ import { type Answer, type Ask, answerTo, countWords } from "./answer.ts";
 import type { Dialect, Reading, Serving } from "./dialect.ts";
 import type { Fields } from "./form.ts";
 import { ASK, namedEvent, namedWording, OPENAI, readTexts, refused } from "./openai.ts";
+import { usageField } from "./reported-usage.ts";
 import type { Piece } from "./score.ts";
 import type { Script } from "./script.ts";
-import { usageField } from "./told-usage.ts";
 
 export const speech: Dialect = {
   ...OPENAI,

@@ -5,13 +5,13 @@ import { type Answer, type Ask, answerTo, countWords } from "./answer.ts";
 import type { Dialect, Reading, Sent, Serving } from "./dialect.ts";
 import type { Fields, FilePart } from "./form.ts";
 import { ASK, isTrue, namedEvent, namedWording, OPENAI, readTexts, refused } from "./openai.ts";
+import { usageField } from "./reported-usage.ts";
 import type { Piece } from "./score.ts";
 import type { Script } from "./script.ts";
 import { soundSeconds } from "./sound-length.ts";
-import { usageField } from "./told-usage.ts";
 import { FORMATS, type Transcript } from "./transcript.ts";
 
-const heard = (task: Transcript["task"]): Dialect => ({
+const audioDialect = (task: Transcript["task"]): Dialect => ({
   ...OPENAI,
   generates: true,
   forms: true,
@@ -25,8 +25,8 @@ const heard = (task: Transcript["task"]): Dialect => ({
     streamed ? "text/event-stream; charset=utf-8" : FORMATS[formatOf(body)]!.type,
 });
 
-export const transcriptions: Dialect = heard("transcribe");
-export const translations: Dialect = heard("translate");
+export const transcriptions: Dialect = audioDialect("transcribe");
+export const translations: Dialect = audioDialect("translate");
 
 /** Tokens of a second of sound. */
 const TOKENS_PER_SECOND = 10;

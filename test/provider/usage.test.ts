@@ -1,4 +1,4 @@
-// Every form of usage is told where its row says, in a stream and in a whole answer of either dialect.
+// Every form of usage is reported where its row says, in a stream and in a whole answer of either dialect.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { ask, askMessages, eventsOf, jsonOf } from "./asking.ts";
@@ -33,13 +33,13 @@ describe("chat", () => {
     ["moonshot", FINISH, { ...COMMON, cached_tokens: 20 }],
     ["beside", OWN, { ...HONEST, completion_tokens: 3 }],
     ["iterations", OWN, HONEST],
-  ])("usage=%s is told in chunks %j", async (form, chunks, expected) => {
+  ])("usage=%s is reported in chunks %j", async (form, chunks, expected) => {
     const knobs = `[[usage=${form} prompt=50 output=5 reasoning=2 cached=20]]`;
     const extra = { stream: true, stream_options: { include_usage: true } };
     const events = await eventsOf(await ask(provider, knobs, extra));
-    const told = events.flatMap((event, nth) => (event.usage ? [nth] : []));
-    expect(told).toEqual([...chunks]);
-    if (told.length > 0) expect(events[told.at(-1)!].usage).toEqual(expected);
+    const withUsage = events.flatMap((event, nth) => (event.usage ? [nth] : []));
+    expect(withUsage).toEqual([...chunks]);
+    if (withUsage.length > 0) expect(events[withUsage.at(-1)!].usage).toEqual(expected);
     expect((await jsonOf(await ask(provider, knobs))).usage).toEqual(expected);
   });
 
@@ -59,11 +59,11 @@ describe("chat", () => {
   });
 
   test.each(Object.keys(CHAT_USAGE))(
-    "usage=%s, unasked: told only by hosts that always tell",
+    "usage=%s, unasked: reported only by hosts that always report it",
     async (form) => {
       const text = await (await ask(provider, `[[usage=${form}]]`, { stream: true })).text();
-      const telling = ["always", "last_chunk", "last_content", "cumulative", "deepseek", "moonshot"];
-      expect(text.includes('"usage"')).toBe(telling.includes(form));
+      const reporting = ["always", "last_chunk", "last_content", "cumulative", "deepseek", "moonshot"];
+      expect(text.includes('"usage"')).toBe(reporting.includes(form));
     },
   );
 });
@@ -106,11 +106,11 @@ describe("messages", () => {
     ["moonshot", CLOSING, START, END],
     ["beside", CLOSING, START, END],
     ["iterations", CLOSING, START, { ...END, iterations: [{ type: "compaction" }, { type: "message" }] }],
-  ])("usage=%s is told at the start and in events %j", async (form, later, atStart, atEnd) => {
+  ])("usage=%s is reported at the start and in events %j", async (form, later, atStart, atEnd) => {
     const knobs = `[[usage=${form} prompt=50 output=5 reasoning=2 cached=20 cache_write=10 cache_write_1h=4]]`;
     const events = await eventsOf(await askMessages(provider, knobs, { stream: true }));
-    const told = events.flatMap((event, nth) => (event.usage ? [nth] : []));
-    expect(told).toEqual([...later]);
+    const withUsage = events.flatMap((event, nth) => (event.usage ? [nth] : []));
+    expect(withUsage).toEqual([...later]);
     const { message } = events[0];
     const whole = await jsonOf(await askMessages(provider, knobs));
     if (atStart === undefined || atEnd === undefined) {
@@ -118,9 +118,9 @@ describe("messages", () => {
       return;
     }
     expect(message.usage).toMatchObject(atStart);
-    expect(events[told.at(-1)!].usage).toMatchObject(atEnd);
+    expect(events[withUsage.at(-1)!].usage).toMatchObject(atEnd);
     if (form === "output_only") {
-      expect(Object.keys(events[told.at(-1)!].usage)).toEqual(["output_tokens"]);
+      expect(Object.keys(events[withUsage.at(-1)!].usage)).toEqual(["output_tokens"]);
       expect(whole.usage).toMatchObject({ ...END, ...SPLIT });
     } else expect(whole.usage).toMatchObject(atEnd);
     if (form === "asked") expect(whole.usage).toMatchObject(SPLIT);
@@ -134,7 +134,7 @@ describe("messages", () => {
     expect(counts).toEqual([1, 2, 3, 3]);
   });
 
-  test("usage=last_content of an answer without words is told at the end", async () => {
+  test("usage=last_content of an answer without words is reported at the end", async () => {
     const knobs = "[[usage=last_content output=0]]";
     const events = await eventsOf(await askMessages(provider, knobs, { stream: true }));
     expect(events.map((event) => event.type)).toEqual(["message_start", "message_delta", "message_stop"]);

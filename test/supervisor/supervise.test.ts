@@ -22,13 +22,13 @@ function supervised(env: Record<string, string> = {}) {
   const clock = manualClock();
   const started: { readonly args: readonly string[]; readonly heard: Heard }[] = [];
   const killed: string[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   let signal = (_: string) => {};
   let refusals = 0;
   const code = Promise.resolve().then(() =>
     supervise({
       ...{ settings, clock, node: "gw", below: () => 0, stopMs: STOP_MS },
-      log: (_, event) => void told.push(event),
+      log: (_, event) => void events.push(event),
       spawn(args, heard) {
         if (refusals-- > 0) throw new Error("no more processes");
         const nth = started.push({ args, heard });
@@ -37,11 +37,11 @@ function supervised(env: Record<string, string> = {}) {
       onSignal: (stop) => {
         signal = stop;
       },
-      serves: ({ url }) => void told.push(url),
+      serves: ({ url }) => void events.push(url),
     }),
   );
   return {
-    ...{ code, clock, started, killed, told },
+    ...{ code, clock, started, killed, events },
     signal: (name: string) => signal(name),
     refuse(times: number) {
       refusals = times;
@@ -49,7 +49,7 @@ function supervised(env: Record<string, string> = {}) {
   };
 }
 
-test("each process is told its number and the same chosen ports", async () => {
+test("each process gets its number and the same chosen ports", async () => {
   const on = supervised();
   await on.clock.advance(0);
   const shares = on.started.map(({ args }) => readPortShare(args.at(-1)!));
@@ -60,15 +60,15 @@ test("each process is told its number and the same chosen ports", async () => {
   expect(on.started.every(({ args }) => args.slice(0, 2).join(" ") === "serve --process")).toBe(true);
 });
 
-test("a process that the system does not start is tried again, and the first that serves is told once", async () => {
+test("a process that the system does not start is tried again, and the first that serves is reported once", async () => {
   const on = supervised();
   await on.clock.advance(0);
   for (const { heard } of on.started) heard.serving(SERVING);
-  expect(on.told.filter((event) => event === SERVING.url)).toHaveLength(1);
+  expect(on.events.filter((event) => event === SERVING.url)).toHaveLength(1);
   on.refuse(2);
   on.started[0]!.heard.ended(null, "SIGKILL");
   await on.clock.advance(RESTART_MS_MIN);
-  expect(on.told.filter((event) => event === "process_not_started")).toHaveLength(1);
+  expect(on.events.filter((event) => event === "process_not_started")).toHaveLength(1);
   await on.clock.advance(RESTART_MS_MIN * 2);
   expect(on.started).toHaveLength(2);
   await on.clock.advance(RESTART_MS_MIN * 4);

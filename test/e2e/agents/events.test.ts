@@ -11,7 +11,7 @@ import { PARAMETERS, TOOL } from "./loop.ts";
 import { type Customer, customerWith, type KeyKind, SERVED, worthOf } from "./provider-keys.ts";
 
 interface Case {
-  readonly tells: string;
+  readonly description: string;
   readonly said: string;
   readonly body?: object;
   /** The kinds of events between the first two and the last, without `response.`; repeats in a row count once. */
@@ -41,14 +41,14 @@ const call = { type: "function_call", name: TOOL, arguments: '{"text":"go on"}' 
 
 const CASES: readonly Case[] = [
   {
-    tells: "a text",
+    description: "a text",
     said: "go on [[output=4]]",
     events: TEXT,
     last: "completed",
     final: { status: "completed", output: [message("go on time year")] },
   },
   {
-    tells: "two calls of a tool",
+    description: "two calls of a tool",
     said: "go on [[tool=2]]",
     body: TOOLS,
     events: `${CALL} ${CALL}`,
@@ -56,7 +56,7 @@ const CASES: readonly Case[] = [
     final: { status: "completed", output: [call, call] },
   },
   {
-    tells: "a call of a custom tool",
+    description: "a call of a custom tool",
     said: 'go on [[tool=1 arguments={"input":"begin"}]]',
     body: { tools: [{ type: "custom", name: TOOL }] },
     events: CUSTOM_CALL,
@@ -64,7 +64,7 @@ const CASES: readonly Case[] = [
     final: { output: [{ type: "custom_tool_call", name: TOOL, input: "begin" }] },
   },
   {
-    tells: "thoughts, and a text",
+    description: "thoughts, and a text",
     said: "go on [[think reasoning=3 output=5]]",
     body: { reasoning: { summary: "auto" } },
     events: `${SUMMARY} ${TEXT}`,
@@ -72,7 +72,7 @@ const CASES: readonly Case[] = [
     final: { output: [{ type: "reasoning", summary: [{ type: "summary_text" }] }, message("go on")] },
   },
   {
-    tells: "thoughts, and a call",
+    description: "thoughts, and a call",
     said: "go on [[think reasoning=3 tool=1]]",
     body: { reasoning: { summary: "auto" }, ...TOOLS },
     events: `${SUMMARY} ${CALL}`,
@@ -80,7 +80,7 @@ const CASES: readonly Case[] = [
     final: { output: [{ type: "reasoning" }, call] },
   },
   {
-    tells: "a text that the limit ends",
+    description: "a text that the limit ends",
     said: "go on [[output=50]]",
     body: { max_output_tokens: 16 },
     events: TEXT,
@@ -88,7 +88,7 @@ const CASES: readonly Case[] = [
     final: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
   },
   {
-    tells: "a text that a filter ends",
+    description: "a text that a filter ends",
     said: "go on [[output=4 finish=content_filter]]",
     events: TEXT,
     last: "incomplete",
@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     kinds: ["responses", "chat"],
   },
   {
-    tells: "a refusal",
+    description: "a refusal",
     said: "go on [[output=2 finish=refusal]]",
     events:
       "output_item.added content_part.added refusal.delta refusal.done content_part.done output_item.done",
@@ -105,7 +105,7 @@ const CASES: readonly Case[] = [
     kinds: ["responses", "chat"],
   },
   {
-    tells: "a failure of the model",
+    description: "a failure of the model",
     said: "go on [[output=2 finish=failed usage=always]]",
     events: TEXT,
     last: "failed",
@@ -113,7 +113,7 @@ const CASES: readonly Case[] = [
     kinds: ["responses"],
   },
   {
-    tells: "a text that an error of the provider cuts",
+    description: "a text that an error of the provider cuts",
     said: "go on [[output=8 fault=error_event after=4]]",
     events: "output_item.added content_part.added output_text.delta",
     last: "failed",
@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     kinds: ["chat", "messages"],
   },
   {
-    tells: "a search of the web, and a text",
+    description: "a search of the web, and a text",
     said: "go on [[searches=1 output=2]]",
     body: { tools: [{ type: "web_search" }] },
     events: `${SEARCH} ${TEXT}`,
@@ -207,9 +207,9 @@ test.skipIf(!python.ok && process.env.CI !== "true")("Python and the pinned pack
   expect(python.ok).toBe(true),
 );
 
-describe.each(RUNS.map((run) => [run.client, run.kind, run.asked.tells, run] as const))(
+describe.each(RUNS.map((run) => [run.client, run.kind, run.asked.description, run] as const))(
   "%s, key for %s: %s",
-  (_client, _kind, _tells, run) => {
+  (_client, _kind, _description, run) => {
     test("every event comes, in its order and numbered", () => {
       expect(run.shown!.broke).toBeUndefined();
       const { events } = run.shown!;

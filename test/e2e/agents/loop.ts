@@ -65,7 +65,7 @@ export interface LoopReport {
   readonly text: string;
   /** What the tool was called with, in order. */
   readonly calls: readonly string[];
-  /** Input and output tokens that the program was told; null where it makes figures of its own. */
+  /** Input and output tokens that the program received; null where it makes figures of its own. */
   readonly tokens: readonly [number, number] | null;
 }
 

@@ -116,7 +116,7 @@ describe.each(
     );
   });
 
-  test("the ledger has what the provider generated, and the program was told the same", async () => {
+  test("the ledger has what the provider generated, and the program received the same", async () => {
     const lines = charges(await bench.ledger(loop.customer!.user.key));
     const calls = loop.customer!.calls();
     expect(lines.map(({ basis }) => basis)).toEqual(Array(script.requests).fill("provider"));

@@ -67,7 +67,7 @@ async function carryOut(run: Run): Promise<void> {
   const env = { HOME: home, ...outside.env, ...program.env?.(key) };
   for (const command of program.commands(path, key, program.said)) {
     const printed: string[] = [];
-    const child = startChild(command, { cwd: home, env, heard: (line) => printed.push(line) });
+    const child = startChild(command, { cwd: home, env, onLine: (line) => printed.push(line) });
     run.exitCode = await child.exited;
     run.printed = printed.join("\n");
   }
@@ -127,10 +127,10 @@ const METADATA: Record<string, { input_cost_per_token: number; output_cost_per_t
   readFileSync(join(PAGES, "aider/.aider.model.metadata.json"), "utf8"),
 );
 
-test.each(Object.entries(METADATA))("aider is told the price of %s as it is charged", (name, told) => {
+test.each(Object.entries(METADATA))("aider has the price of %s as it is charged", (name, metadata) => {
   const { ChatPricing } = JSON.parse(readFileSync(join(ROOT, "actors/catalog/default-prices.json"), "utf8"));
   const { InputText, OutputText } = ChatPricing[name.split("/")[1]!];
-  expect([told.input_cost_per_token * 1e6, told.output_cost_per_token * 1e6]).toEqual([
+  expect([metadata.input_cost_per_token * 1e6, metadata.output_cost_per_token * 1e6]).toEqual([
     InputText,
     OutputText,
   ]);

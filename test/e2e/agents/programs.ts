@@ -23,7 +23,7 @@ export interface Program {
   readonly speaks: Speaks;
   /** The model that its file names. */
   readonly model: string;
-  /** Requests that it makes of what it is told, with calls of a tool between them. */
+  /** Requests that it makes for one task, with calls of a tool between them. */
   readonly requests: number;
   /** What a user says, and what the program prints at its end. */
   readonly said: string;
@@ -76,7 +76,7 @@ export const PROGRAMS: readonly Program[] = [
     name: "Codex",
     installed: ({ codex }) => codex,
     files: { ".codex/config.toml": "codex/config.toml" },
-    // The commands that it is told to run print a word; they need no sandbox, which not every machine has.
+    // The commands of the task print a word; they need no sandbox, which not every machine has.
     commands: (path, _, said) => [
       [path, "exec", "--strict-config", "--skip-git-repo-check", "--sandbox", "danger-full-access", said],
     ],

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Conversations } from "../conversations.ts";
 import { MODEL, until } from "../harness.ts";
-import { type Cluster, ROOT_KEY, startCluster, tellingTails } from "./cluster.ts";
+import { type Cluster, ROOT_KEY, startCluster, withTailsOnFailure } from "./cluster.ts";
 
 let cluster: Cluster | null;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.close(), 30_000);
 
 const inCluster = (name: string, does: (on: Cluster) => Promise<void>): void =>
-  test(name, () => tellingTails(cluster, does), 120_000);
+  test(name, () => withTailsOnFailure(cluster, does), 120_000);
 
 const AT_ONCE = 4;
 /** As long as a key sleeps whose secret was refused. */

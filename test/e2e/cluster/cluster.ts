@@ -197,8 +197,11 @@ function through(url: string, { host, port }: Address): string {
   return `${where}?${settings}`;
 }
 
-/** Does something on a cluster, where there is one; when it fails, the last lines of its nodes are told. */
-export async function tellingTails(on: Cluster | null, does: (on: Cluster) => Promise<void>): Promise<void> {
+/** Does something on a cluster, where there is one; when it fails, the last lines of its nodes are printed. */
+export async function withTailsOnFailure(
+  on: Cluster | null,
+  does: (on: Cluster) => Promise<void>,
+): Promise<void> {
   if (on === null) return;
   try {
     await does(on);

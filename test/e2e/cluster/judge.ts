@@ -1,4 +1,4 @@
-// The judge: holds what clients were told against what stands in the ledger, at the provider and in the nodes' own counters,
+// The judge: compares the answers that clients received with the ledger, the provider and in the nodes' own counters,
 // after the faults are over. It answers a list of what is wrong, empty when nothing is, and the figures of the scenario.
 
 import { charged, charges, type Json, nano, until } from "../harness.ts";
@@ -15,7 +15,7 @@ export interface Trial {
   readonly forgiven: (account: { readonly id: number }) => number;
   /** Counters of health that the fault may raise. */
   readonly raises: readonly string[];
-  /** As `healthOf` told before. */
+  /** What `healthOf` returned before. */
   readonly before: Health;
 }
 
@@ -24,7 +24,7 @@ export type Health = ReadonlyMap<string, Readonly<Record<string, number>>>;
 
 export interface Judgement {
   readonly wrong: readonly string[];
-  /** How long after the fault requests were not answered; null without a fault. It is told, and not judged. */
+  /** How long after the fault requests were not answered; null without a fault. It is reported, and not judged. */
   readonly recoveredMs: number | null;
   readonly answered: number;
   /** Attempts without an answer. */
@@ -39,11 +39,11 @@ export const RECOVERY_MS = 60_000;
 const AT_REST_MS = 45_000;
 /** Whoever waits so long beyond what an answer takes may yet be refused. */
 const WAITS_MS = 4_000;
-/** Of many troubles so many are told. */
-const TOLD = 20;
+/** The most problems of one kind that are reported. */
+const SHOWN_MAX = 20;
 /** Dearer than any request of the load. */
 const MOST_NANO = 1_000_000;
-/** What a client may be told while something is broken; 0: nothing, 200: half an answer. */
+/** Statuses that a client may get while something is broken; 0 is no answer, 200 half an answer. */
 const FAILURES = new Set([0, 200, 502, 503, 504]);
 
 const isRefused = (one: Attempt): boolean => one.code === "rpm_exceeded";
@@ -79,14 +79,17 @@ export async function judge(trial: Trial): Promise<Judgement> {
   const wrong = [...load.troubles, ...cluster.nodes.flatMap((node) => node.alarms())];
   const again = failed.filter(({ startedAt, slowStore }) => startedAt > (recovery?.at ?? 0) && !slowStore);
   if (again.length > 0)
-    wrong.push(`${again.length} requests failed without a fault:`, ...again.slice(0, TOLD).map(told));
+    wrong.push(
+      `${again.length} requests failed without a fault:`,
+      ...again.slice(0, SHOWN_MAX).map(describeAttempt),
+    );
   if (recovery?.isSo === false)
     wrong.push(
       `not all was answered again within ${seconds(RECOVERY_MS)}:`,
-      ...failed.slice(-TOLD).map(told),
+      ...failed.slice(-SHOWN_MAX).map(describeAttempt),
     );
   for (const one of failed)
-    if (!FAILURES.has(one.status) || one.code === "internal_error") wrong.push(told(one));
+    if (!FAILURES.has(one.status) || one.code === "internal_error") wrong.push(describeAttempt(one));
 
   let books: string[] = [];
   const agree = async () => {
@@ -110,7 +113,7 @@ export async function judge(trial: Trial): Promise<Judgement> {
   };
 }
 
-const told = ({ id, intent, kind, user, status, code, to, startedAt, endedAt }: Attempt): string =>
+const describeAttempt = ({ id, intent, kind, user, status, code, to, startedAt, endedAt }: Attempt): string =>
   `at ${seconds(startedAt)} ${id} (${kind}, ${intent}, account ${user.id}, ${to}): ${status} ${code} after ${seconds(endedAt - startedAt)}`;
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -132,7 +135,7 @@ function rise(before: Health, after: Health): Record<string, number> {
   return sums;
 }
 
-/** Everybody's ledger against what was told. */
+/** Compares every ledger with the answers. */
 async function comparedBooks({ cluster, load }: Trial): Promise<string[]> {
   const wrong: string[] = [];
   const byUser = Map.groupBy(load.attempts, ({ user }) => user.id);
@@ -185,7 +188,8 @@ export function comparedCharges(attempts: readonly Attempt[], lines: readonly Js
       if (one.complete && one.cost !== null && charge[0] && nano(-charge[0].amount) !== nano(one.cost))
         wrong.push(`${one.id} was told ${one.cost}, booked is ${charge[0].amount}`);
       if (own === undefined) continue;
-      if (!one.complete && one.status !== 200 && isOurs(one)) wrong.push(`booked is what ${told(one)}`);
+      if (!one.complete && one.status !== 200 && isOurs(one))
+        wrong.push(`booked is what ${describeAttempt(one)}`);
       if (nano(-own.amount) > MOST_NANO) wrong.push(`${one.id} is booked at ${own.amount}`);
     }
   }

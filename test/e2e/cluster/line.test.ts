@@ -26,18 +26,18 @@ async function echo(sleep?: (ms: number) => Promise<void>): Promise<Line> {
 
 interface Talk {
   say(text: string): void;
-  heard: string;
+  received: string;
   closed: boolean;
 }
 
 async function talk(line: Line): Promise<Talk> {
-  const talk: Talk = { say: () => {}, heard: "", closed: false };
+  const talk: Talk = { say: () => {}, received: "", closed: false };
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
     port: line.port,
     socket: {
       data(_, data) {
-        talk.heard += data.toString();
+        talk.received += data.toString();
       },
       close() {
         talk.closed = true;
@@ -53,7 +53,7 @@ test("what is said on a frozen line arrives in order when it thaws, on connectio
   const line = await echo();
   const one = await talk(line);
   one.say("a");
-  await until("it is heard", () => one.heard === "a");
+  await until("it arrives", () => one.received === "a");
   line.freeze();
   one.say("b");
   const other = await talk(line);
@@ -61,10 +61,10 @@ test("what is said on a frozen line arrives in order when it thaws, on connectio
   await Bun.sleep(50);
   one.say("c");
   await Bun.sleep(50);
-  expect([one.heard, other.heard]).toEqual(["a", ""]);
+  expect([one.received, other.received]).toEqual(["a", ""]);
   line.heal();
   one.say("d");
-  await until("all is heard", () => one.heard === "abcd" && other.heard === "x");
+  await until("all arrives", () => one.received === "abcd" && other.received === "x");
   expect([one.closed, other.closed]).toEqual([false, false]);
 });
 
@@ -72,7 +72,7 @@ test("a cut line breaks its connections and every new one until it heals", async
   const line = await echo();
   const one = await talk(line);
   one.say("a");
-  await until("it is heard", () => one.heard === "a");
+  await until("it arrives", () => one.received === "a");
   line.cut();
   await until("it is broken", () => one.closed);
   const other = await talk(line);
@@ -80,7 +80,7 @@ test("a cut line breaks its connections and every new one until it heals", async
   line.heal();
   const third = await talk(line);
   third.say("b");
-  await until("it is heard", () => third.heard === "b");
+  await until("it arrives", () => third.received === "b");
 });
 
 test("a slow line delays each way", async () => {
@@ -92,9 +92,9 @@ test("a slow line delays each way", async () => {
   await until("it waits on its way there", () => waits.length === 1);
   waits[0]!.end();
   await until("it waits on its way back", () => waits.length === 2);
-  expect(one.heard).toBe("");
+  expect(one.received).toBe("");
   waits[1]!.end();
-  await until("it is heard", () => one.heard === "a");
+  await until("it arrives", () => one.received === "a");
   for (const { ms } of waits) expect(ms).toBeWithin(1, 60_001);
 });
 

@@ -38,7 +38,7 @@ export interface Load {
   readonly troubles: string[];
   /** Waits until so many more requests have been answered in full. */
   runs(count: number): Promise<void>;
-  /** Clients who know the nodes ask this one no more, until they are told otherwise. */
+  /** Clients who know the nodes do not ask this one until it is back. */
   avoid(node: ClusterNode, avoids: boolean): void;
   /** Lets everything that is under way end. */
   stop(): Promise<void>;
@@ -102,7 +102,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   let over = false;
 
   const addresses = (): string[] => {
-    const nodes = cluster.nodes.filter((node) => node.isHeard() && !avoided.has(node));
+    const nodes = cluster.nodes.filter((node) => node.isReachable() && !avoided.has(node));
     return [cluster.balancer.url, ...(options.onlyBalanced === true ? [] : nodes.map((node) => node.url()))];
   };
 
@@ -139,7 +139,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   }
 
   /** A write that is repeated with its key until its outcome is known. */
-  async function told(key: string, method: string, path: string, body: object): Promise<Json> {
+  async function callNode(key: string, method: string, path: string, body: object): Promise<Json> {
     const headers = { "idempotency-key": `write-${fresh()}` };
     for (const end = Date.now() + AGAIN_MS; Date.now() < end; await Bun.sleep(300)) {
       const signal = AbortSignal.timeout(30_000);
@@ -157,10 +157,11 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       const movement: Movement = { account, amount: i % 3 === 2 ? -0.5 : 0.75, status: 0 };
       movements.push(movement);
       const put = { CreditGranted: movement.amount };
-      movement.status = (await told(account.parent.key, "PUT", `/x-users/${account.id}`, put))?.status ?? 0;
+      movement.status =
+        (await callNode(account.parent.key, "PUT", `/x-users/${account.id}`, put))?.status ?? 0;
       if (over) break;
       const config = { LEVEL_MAPPER: `*=1, spare-${i}=2` };
-      const changed = await told(owners[i % 2]!.key, "PUT", "/x-config", config);
+      const changed = await callNode(owners[i % 2]!.key, "PUT", "/x-config", config);
       if (changed !== null && changed.status !== 200)
         troubles.push(`PUT /x-config: ${changed.status} ${changed.text}`);
       await Bun.sleep(THINK_MS * 3);

@@ -45,7 +45,7 @@ export interface ClusterNode {
   exited(): Promise<number>;
   isRunning(): boolean;
   /** Its process listens and is not stopped: a client who knows it would ask it. */
-  isHeard(): boolean;
+  isReachable(): boolean;
   /** Root's key, when a process of this node has shown it. */
   shownKeys(): readonly string[];
   /** Lines of its log that tell of a bug, of all its processes. */
@@ -70,16 +70,16 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
   const events = new Map<string, number>();
   let url = "";
   let child: Child | null = null;
-  let isHeard = false;
+  let isReachable = false;
 
-  function hear(line: string): void {
+  function readLine(line: string): void {
     const shown = /Root's API key, shown only now: (\S+)/.exec(line)?.[1];
     if (shown !== undefined) keys.push(shown);
-    const told = line.startsWith("{") ? jsonOf(line) : undefined;
-    const event = told?.event ?? told?.msg;
+    const parsed = line.startsWith("{") ? jsonOf(line) : undefined;
+    const event = parsed?.event ?? parsed?.msg;
     if (event !== undefined) events.set(event, (events.get(event) ?? 0) + 1);
-    const isBroken = told === undefined && /^\s+at .+:\d+|^error: |^panic/.test(line);
-    if (isBroken || told?.level === "fatal" || told?.level === 60 || ALARMS.has(event))
+    const isBroken = parsed === undefined && /^\s+at .+:\d+|^error: |^panic/.test(line);
+    if (isBroken || parsed?.level === "fatal" || parsed?.level === 60 || ALARMS.has(event))
       alarms.push(`${name}: ${line}`);
   }
 
@@ -90,8 +90,8 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
     nats,
     url: () => url,
     async launch(env = {}) {
-      let heardUrl = "";
-      isHeard = false;
+      let announcedUrl = "";
+      isReachable = false;
       const started = startChild([BUN, "src/main.ts", "serve"], {
         cwd: HOME,
         env: {
@@ -107,9 +107,9 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
           ...options.env,
           ...env,
         },
-        heard(line) {
-          heardUrl ||= /serves on (\S+)/.exec(line)?.[1] ?? "";
-          hear(line);
+        onLine(line) {
+          announcedUrl ||= /serves on (\S+)/.exec(line)?.[1] ?? "";
+          readLine(line);
         },
       });
       child = started;
@@ -117,12 +117,12 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
         `node ${name} listens`,
         () => {
           if (started.exitCode() !== null) throw new Error(`node ${name} ended:\n${started.tail()}`);
-          return heardUrl !== "";
+          return announcedUrl !== "";
         },
         START_MS,
       );
-      url = heardUrl;
-      isHeard = true;
+      url = announcedUrl;
+      isReachable = true;
       await options.moved(url);
     },
     async start(env) {
@@ -135,12 +135,12 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
         () => false,
       ),
     signal(signal) {
-      isHeard = signal === "SIGCONT";
+      isReachable = signal === "SIGCONT";
       child?.signal(signal);
     },
     exited: async () => (await child?.exited) ?? 0,
     isRunning: () => child !== null && child.exitCode() === null,
-    isHeard: () => isHeard,
+    isReachable: () => isReachable,
     shownKeys: () => keys,
     alarms: () => alarms,
     logged: (event) => events.get(event) ?? 0,

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Account, type Answer, asking, type Json, MODEL, type Owner, until } from "../harness.ts";
-import { type Cluster, startCluster, tellingTails } from "./cluster.ts";
+import { type Cluster, startCluster, withTailsOnFailure } from "./cluster.ts";
 import type { ClusterNode } from "./node.ts";
 
 let cluster: Cluster | null;
@@ -18,7 +18,7 @@ afterAll(() => cluster?.close(), 30_000);
 const SEEN_MS = 2_000;
 
 const inCluster = (name: string, does: (on: Cluster) => Promise<void>): void =>
-  test(name, () => tellingTails(cluster, does), 120_000);
+  test(name, () => withTailsOnFailure(cluster, does), 120_000);
 
 async function owned(
   on: Cluster,

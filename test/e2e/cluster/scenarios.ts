@@ -14,7 +14,7 @@ export interface Stage {
   fault(): void;
   /** Requests that begin from here on have recovered: waits until none has failed for a while. */
   recovered(): Promise<void>;
-  /** The time since the one before, or since the load was there, is told with the result. */
+  /** The time since the one before, or since the load was there, is printed with the result. */
   reached(what: string): void;
 }
 

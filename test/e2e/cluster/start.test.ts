@@ -3,7 +3,7 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { asking, charges, type Json, until } from "../harness.ts";
-import { type Cluster, type ClusterOptions, ROOT_KEY, startCluster, tellingTails } from "./cluster.ts";
+import { type Cluster, type ClusterOptions, ROOT_KEY, startCluster, withTailsOnFailure } from "./cluster.ts";
 import type { ClusterNode } from "./node.ts";
 
 let cluster: Cluster | null = null;
@@ -22,7 +22,7 @@ function begins(name: string, { short, ...options }: Beginning, does: (on: Clust
   if (short !== true && process.env.E2E !== "all") return;
   test(name, async () => {
     cluster = await startCluster({ what: name, ...options });
-    await tellingTails(cluster, does);
+    await withTailsOnFailure(cluster, does);
   }, 240_000);
 }
 

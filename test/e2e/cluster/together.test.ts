@@ -17,7 +17,7 @@ import {
   type Owner,
   until,
 } from "../harness.ts";
-import { type Cluster, ROOT_KEY, startCluster, tellingTails } from "./cluster.ts";
+import { type Cluster, ROOT_KEY, startCluster, withTailsOnFailure } from "./cluster.ts";
 import type { ClusterNode } from "./node.ts";
 
 let office: PostOffice;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 /** A test of the cluster, where there is one. */
 function together(name: string, does: (on: Cluster) => Promise<void>, mostMs = 90_000): void {
-  test(name, () => tellingTails(cluster, does), mostMs);
+  test(name, () => withTailsOnFailure(cluster, does), mostMs);
 }
 
 /** Waits until every node does something with the outcome that is meant. */
@@ -135,11 +135,11 @@ describe("a request", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     const lines = await on.ledger(user.key);
     expect(charges(lines)).toHaveLength(3);
-    const told = answers.reduce((sum, { headers }) => sum + nano(headers.get("x-arbor-cost")!), 0);
-    expect(charged(lines)).toBe(told);
+    const cost = answers.reduce((sum, { headers }) => sum + nano(headers.get("x-arbor-cost")!), 0);
+    expect(charged(lines)).toBe(cost);
     for (const node of on.nodes)
       expect((await node.call(user.key, "GET", "/dashboard/status")).body.balance).toBe(
-        (nano(10) - told) / 1e9,
+        (nano(10) - cost) / 1e9,
       );
   });
 
@@ -349,7 +349,7 @@ together(
     on.provider.behave(bad, "fault=500");
     const letters = (address: string) => office.letters.filter(({ to }) => to.includes(address));
     await until(
-      "a Level without a key is told of",
+      "a Level without a key is reported",
       async () => {
         await Promise.all(on.nodes.map((node) => chat(node, sender.key)));
         return letters("service@cluster.example").length > 0;
@@ -357,7 +357,7 @@ together(
       15_000,
     );
     for (const nth of [1, 2, 3, 4])
-      await until(`pays-${nth} is told`, () => letters(`pays-${nth}@cluster.example`).length > 0, 15_000);
+      await until(`pays-${nth} has mail`, () => letters(`pays-${nth}@cluster.example`).length > 0, 15_000);
     // Two looks of every node's later.
     await Bun.sleep(5_000);
     expect([1, 2, 3, 4].map((nth) => letters(`pays-${nth}@cluster.example`).length)).toEqual([1, 1, 1, 1]);

@@ -21,7 +21,7 @@ const TRIALS_MOST = 2;
 /** So long without a failure, and it is over. */
 const CALM_MS = 2_000;
 
-/** What is told of a scenario, in one line. */
+/** The summary of a scenario, in one line. */
 export function summary({ name }: Scenario, judgement: Judgement, figures: readonly string[]): string {
   const { recoveredMs, answered, failed, raised } = judgement;
   const counters = Object.entries(raised).map(([counter, count]) => `${counter} ${count}`);

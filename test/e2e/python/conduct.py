@@ -49,7 +49,7 @@ def conduct_of(sdk, ask, text_of, is_word, said_in, listing):
             async for item in each(await value(ask(run.client(), run, stream=True))):
                 words += is_word(item)
         except sdk.APIError as error:
-            return {"is_api_error": True, "words": words, "told": raised(error)["type"]}
+            return {"is_api_error": True, "words": words, "error_type": raised(error)["type"]}
 
     async def trouble(run):
         return await failing(lambda: ask(run.client(), run, max_tokens=5))

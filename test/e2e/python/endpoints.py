@@ -41,13 +41,13 @@ async def responses(run):
 
 async def responses_streamed(run):
     events = await value(run.client().responses.create(model=run.model, input=run.said, stream=True))
-    text, told = "", None
+    text, final = "", None
     async for event in each(events):
         if event.type == "response.output_text.delta":
             text += event.delta
         if event.type == "response.completed":
-            told = event.response
-    return {"text": text, "alike": told.output_text == text, "tokens": tokens_of(told.usage)}
+            final = event.response
+    return {"text": text, "alike": final.output_text == text, "tokens": tokens_of(final.usage)}
 
 
 async def responses_kept(run):

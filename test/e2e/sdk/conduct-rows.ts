@@ -10,16 +10,16 @@ const ONE_RETRY = (status: number) => (left: Left) => {
   expect(left.lines).toHaveLength(1);
 };
 
-/** `told`: the error's type by the style of the provider's key and that of the client. */
-const broken = (what: string, fault: string, told: (left: Left) => string): Row => ({
+/** `errorType`: the error's type by the style of the provider's key and that of the client. */
+const broken = (what: string, fault: string, errorType: (left: Left) => string): Row => ({
   scenario: "broken_stream",
-  tells: `${what} inside a stream is raised; what came before it is charged as partial`,
+  description: `${what} inside a stream is raised; what came before it is charged as partial`,
   clients: EVERYBODY,
   // An end that comes with the beginning can be all that is seen of an answer.
   said: `[[output=20 chunk_ms=40 fault=${fault}]]`,
   chargedLater: true,
   expect(left) {
-    expect(left.seen).toMatchObject({ is_api_error: true, told: told(left) });
+    expect(left.seen).toMatchObject({ is_api_error: true, error_type: errorType(left) });
     expect(left.seen.words).toBeGreaterThan(2);
     expect(left.lines).toMatchObject([{ basis: "partial", completion_tokens: left.seen.words }]);
   },
@@ -30,7 +30,7 @@ const ownWords = ({ style }: Left) => OWN_WORDS[style]!;
 
 const notRetried = (what: string, row: Pick<Row, "account" | "spent">, code: string): Row => ({
   scenario: "not_retried",
-  tells: `${what} is not waited for: one attempt`,
+  description: `${what} is not waited for: one attempt`,
   clients: row.spent === undefined ? OFFICIAL : OFFICIAL_JS,
   routes: ["same"],
   said: "hi [[output=1]]",
@@ -43,7 +43,7 @@ const notRetried = (what: string, row: Pick<Row, "account" | "spent">, code: str
 
 const leftBefore = (scenario: string, how: string, clients: Row["clients"], seen: object): Row => ({
   scenario,
-  tells: `leaving before any content, ${how}, is free and stops the provider`,
+  description: `leaving before any content, ${how}, is free and stops the provider`,
   clients,
   said: "[[head_ms=20000]]",
   expect(left) {
@@ -55,7 +55,7 @@ const leftBefore = (scenario: string, how: string, clients: Row["clients"], seen
 export const CONDUCT: readonly Row[] = [
   {
     scenario: "left_amid_stream",
-    tells: "leaving amid a stream stops the provider, and what was generated is charged as partial",
+    description: "leaving amid a stream stops the provider, and what was generated is charged as partial",
     clients: OFFICIAL,
     behaves: "output=500 chunk_ms=10",
     said: "tell me a long story",
@@ -64,7 +64,7 @@ export const CONDUCT: readonly Row[] = [
       expect(seen).toEqual({ words: 5 });
       expect(calls.map((call) => call.aborted)).toEqual([true]);
       expect(lines).toMatchObject([{ basis: "partial" }]);
-      // Where the prompt's usage was not told before, its five words are counted here, and never for more than the provider does.
+      // Where the prompt's usage was not reported before, its five words are counted here, and never for more than the provider does.
       const [{ prompt_tokens, completion_tokens }] = lines;
       expect(prompt_tokens).toBeWithin(5, calls[0]!.usage!.prompt + 1);
       expect(completion_tokens).toBeWithin(5, calls[0]!.usage!.completion + 1);
@@ -93,7 +93,7 @@ export const CONDUCT: readonly Row[] = [
   broken("an end that comes too early", "cut after=6 how=clean", ownWords),
   {
     scenario: "retried",
-    tells: "a 429 of RPM is waited for as long as it says, and succeeds",
+    description: "a 429 of RPM is waited for as long as it says, and succeeds",
     clients: OFFICIAL_JS,
     routes: ["same"],
     account: { RPM: 1 },
@@ -106,7 +106,7 @@ export const CONDUCT: readonly Row[] = [
   },
   {
     scenario: "retried",
-    tells: "a provider's 429 with retry-after is waited for, and succeeds",
+    description: "a provider's 429 with retry-after is waited for, and succeeds",
     clients: OFFICIAL,
     routes: ["same"],
     behaves: "fault=429 retry=3",
@@ -115,7 +115,7 @@ export const CONDUCT: readonly Row[] = [
   },
   {
     scenario: "retried",
-    tells: "a 503 is retried, and succeeds",
+    description: "a 503 is retried, and succeeds",
     clients: OFFICIAL,
     behaves: "fault=529",
     said: "hi [[output=1]]",
@@ -125,7 +125,7 @@ export const CONDUCT: readonly Row[] = [
   notRetried("an hour", { account: { RPH: 1 }, spent: true }, "rph_exceeded"),
   {
     scenario: "answer_lost",
-    tells: "with an Idempotency-Key a lost answer comes again: one call of the provider, one charge",
+    description: "with an Idempotency-Key a lost answer comes again: one call of the provider, one charge",
     clients: OFFICIAL,
     said: "hi [[output=3]]",
     expect(left) {
@@ -136,7 +136,7 @@ export const CONDUCT: readonly Row[] = [
   },
   {
     scenario: "answer_lost_without_key",
-    tells: "without one it is asked, and charged, twice",
+    description: "without one it is asked, and charged, twice",
     clients: OFFICIAL_JS,
     routes: ["same"],
     said: "hi [[output=3]]",

@@ -3,7 +3,7 @@
 
 import { type Run, type Script, thrownBy, watched } from "./script.ts";
 
-/** What an SDK may be told: the options that the makers' clients share. */
+/** The options of an SDK: those that the makers' clients share. */
 export interface Options {
   readonly timeout?: number;
   readonly maxRetries?: number;
@@ -76,7 +76,7 @@ export function conductOf<Failure extends Error>(sdk: Sdk<Failure>): Script {
         for await (const _ of sdk.words(run)) words++;
       })();
       const error = await thrownBy(reading);
-      return { words, is_api_error: error instanceof sdk.apiError, told: sdk.shown(error).type };
+      return { words, is_api_error: error instanceof sdk.apiError, error_type: sdk.shown(error).type };
     },
 
     async not_retried(run) {

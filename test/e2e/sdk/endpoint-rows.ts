@@ -17,12 +17,12 @@ const row = ({ also = [], ...described }: Described): Row => ({
 });
 
 /** Six seconds of sound at a hundred thousand nano-dollars each. */
-const HEARD = 600_000;
+const TRANSCRIPT_NANO = 600_000;
 
 export const ENDPOINTS: readonly Row[] = [
   row({
     scenario: "responses",
-    tells: "a response, and one that goes on from it",
+    description: "a response, and one that goes on from it",
     also: [VERCEL, LANGCHAIN],
     said: "hi there [[output=3]]",
     expect(left) {
@@ -33,7 +33,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "responses_streamed",
-    tells: "a response in events",
+    description: "a response in events",
     also: [VERCEL],
     said: "hi there [[output=3]]",
     expect(left) {
@@ -43,7 +43,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "responses_kept",
-    tells: "a response can be had again, and deleted",
+    description: "a response can be had again, and deleted",
     said: "hi there [[output=3]]",
     expect({ seen, lines }) {
       expect(seen).toEqual({ alike: true, gone: "NotFoundError" });
@@ -52,7 +52,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "completions",
-    tells: "an old completion",
+    description: "an old completion",
     said: "hi there [[output=3]]",
     expect(left) {
       expect(left.seen.text).toBe("hi there time");
@@ -61,7 +61,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "completions_streamed",
-    tells: "an old completion in events",
+    description: "an old completion in events",
     said: "hi there [[output=3]]",
     expect(left) {
       expect(left.seen.text).toBe("hi there time");
@@ -70,7 +70,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "embeddings",
-    tells: "vectors of two texts",
+    description: "vectors of two texts",
     also: [VERCEL, LANGCHAIN],
     model: "text-embedding-3-small",
     said: "one two [[prompt=500]]",
@@ -85,7 +85,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "images",
-    tells: "a picture by its description",
+    description: "a picture by its description",
     also: [VERCEL],
     model: "gpt-image-1",
     said: "a boat [[prompt=50 output=272]]",
@@ -96,7 +96,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "images_streamed",
-    tells: "a picture in events, an early one and the last",
+    description: "a picture in events, an early one and the last",
     model: "gpt-image-1",
     said: "a boat [[prompt=50 output=272]]",
     expect(left) {
@@ -106,7 +106,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "image_edit",
-    tells: "a picture made of two files",
+    description: "a picture made of two files",
     also: [VERCEL],
     model: "gpt-image-1",
     said: "a boat [[prompt=250 image_in=200 output=272]]",
@@ -118,7 +118,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "speech",
-    tells: "a text spoken",
+    description: "a text spoken",
     also: [VERCEL],
     model: "tts-1",
     said: "hello there [[kb=3]]",
@@ -129,40 +129,40 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   row({
     scenario: "transcription",
-    tells: "a sound file in words",
+    description: "a sound file in words",
     also: [VERCEL],
     model: "whisper-1",
     said: "hello there",
     expect(left) {
       expect(left.seen.text).toMatch(/\w+ \w+/);
       expect(left.calls[0]!.files).toMatchObject([{ field: "file", sizeBytes: 96_044 }]);
-      expectCost(left, HEARD);
+      expectCost(left, TRANSCRIPT_NANO);
     },
   }),
   row({
     scenario: "transcription_verbose",
-    tells: "the same with its seconds",
+    description: "the same with its seconds",
     model: "whisper-1",
     said: "hello there",
     expect(left) {
       expect(left.seen).toMatchObject({ text: expect.stringMatching(/\w+ \w+/), duration: 6 });
       expect(left.seen.segments).toBeGreaterThan(0);
-      expectCost(left, HEARD);
+      expectCost(left, TRANSCRIPT_NANO);
     },
   }),
   row({
     scenario: "transcription_srt",
-    tells: "the same as subtitles",
+    description: "the same as subtitles",
     model: "whisper-1",
     said: "hello there",
     expect(left) {
       expect(left.seen.text).toMatch(/^1\r?\n00:00:00,000 --> 00:00:0\d,\d{3}\r?\n\w+/);
-      expectCost(left, HEARD);
+      expectCost(left, TRANSCRIPT_NANO);
     },
   }),
   row({
     scenario: "moderations",
-    tells: "a verdict on a text",
+    description: "a verdict on a text",
     model: "omni-moderation-latest",
     said: "nothing bad",
     expect(left) {
@@ -172,7 +172,7 @@ export const ENDPOINTS: readonly Row[] = [
   }),
   {
     scenario: "rerank",
-    tells: "texts in order of what they say to a question",
+    description: "texts in order of what they say to a question",
     clients: ["fetch"],
     routes: ["same"],
     model: "rerank-v3.5",

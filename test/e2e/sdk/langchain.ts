@@ -56,7 +56,7 @@ interface Said {
 const figuresOf = ({ usage_metadata: usage }: Said) => [usage!.input_tokens, usage!.output_tokens];
 const cachedOf = ({ usage_metadata: usage }: Said) => usage!.input_token_details?.cache_read;
 
-/** Where each style tells why an answer ended. */
+/** Where each style says why an answer ended. */
 const FINISHES: Readonly<Record<ApiStyle, string>> = { chat: "finish_reason", messages: "stop_reason" };
 
 /** The message that its chunks add up to. */
@@ -143,7 +143,7 @@ function talking(style: ApiStyle): Script {
           words += text.trim() === "" ? 0 : 1;
       })();
       const error = await thrownBy(reading);
-      return { words, is_api_error: error.constructor.name === "APIError", told: error.type };
+      return { words, is_api_error: error.constructor.name === "APIError", error_type: error.type };
     },
 
     async trouble(run) {

@@ -1,6 +1,6 @@
 // The official `openai` SDK: what it asks of other paths than those of conversation.
 
-import type { Response as Told } from "openai/resources/responses/responses";
+import type { Response as FinalResponse } from "openai/resources/responses/responses";
 import { wavFile } from "../../provider/asking.ts";
 import { clientOf } from "./openai.ts";
 import { pictureFile, type Run, type Script, sum, thrownBy } from "./script.ts";
@@ -15,7 +15,7 @@ const transcribed = (run: Run, response_format: "json" | "verbose_json" | "srt")
 
 const kindOf = (base64: string | undefined) => Buffer.from(base64 ?? "", "base64").toString("latin1", 1, 4);
 
-const tokensOf = ({ usage }: Told) => [usage!.input_tokens, usage!.output_tokens];
+const tokensOf = ({ usage }: FinalResponse) => [usage!.input_tokens, usage!.output_tokens];
 
 export const openaiEndpoints: Script = {
   async responses({ model, said, ...run }) {
@@ -39,8 +39,8 @@ export const openaiEndpoints: Script = {
     stream.on("response.output_text.delta", ({ delta }) => {
       text += delta;
     });
-    const told = await stream.finalResponse();
-    return { text, alike: told.output_text === text, tokens: tokensOf(told) };
+    const final = await stream.finalResponse();
+    return { text, alike: final.output_text === text, tokens: tokensOf(final) };
   },
 
   async responses_kept(run) {

@@ -137,12 +137,12 @@ export const openai: Script = {
   async streamed_without_usage(run) {
     const stream = await clientOf(run).chat.completions.create({ ...asking(run), stream: true });
     let text = "";
-    let told = false;
+    let hasUsage = false;
     for await (const chunk of stream) {
       text += chunk.choices[0]?.delta.content ?? "";
-      told ||= chunk.usage != null;
+      hasUsage ||= chunk.usage != null;
     }
-    return { text, told };
+    return { text, has_usage: hasUsage };
   },
 
   tools: (run) => loop(run, create),

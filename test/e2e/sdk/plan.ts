@@ -78,7 +78,7 @@ export async function carryOut(
   const others = plan.filter(({ row }) => !row.spent);
   await inTurns(spent, PREPARED_AT_ONCE, (one) => prepare(bench, one));
   bench.moveClock(SPENT_MS_AGO);
-  // Some wait for the end of the minute, others are told that it is too long: at once, for the clock goes on.
+  // Some wait for the end of the minute, others are refused because it is too long: at once, for the clock goes on.
   const waiting = perform(bench, spent);
   await inTurns(others, PREPARED_AT_ONCE, (one) => prepare(bench, one));
   await inTurns(troubles, PREPARED_AT_ONCE, (one) => prepareTrouble(bench, one));

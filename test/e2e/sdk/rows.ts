@@ -26,7 +26,7 @@ export interface Left {
 export interface Row {
   /** The function of the scripts. */
   readonly scenario: string;
-  readonly tells: string;
+  readonly description: string;
   readonly clients: readonly ClientName[];
   /** Default: both. */
   readonly routes?: readonly Route[];
@@ -59,14 +59,14 @@ export const EVERYBODY: readonly ClientName[] = [...OFFICIAL, ...FRAMEWORKS];
 
 /**
  * The charges are the provider's own count at the price, one for each call, and the client was shown the same count. Null: it
- * makes figures of its own of what it is told.
+ * counts in a way of its own.
  */
 export function expectExact({ seen, lines, nano, calls }: Left, charges = 1): void {
   expect(lines.map((line) => line.basis)).toEqual(Array(charges).fill("provider"));
   expect([calls.length, nano]).toEqual([charges, worthOf(calls)]);
-  const told = lines.map((line) => [line.prompt_tokens, line.completion_tokens]);
+  const charged = lines.map((line) => [line.prompt_tokens, line.completion_tokens]);
   if (seen.tokens !== null)
-    expect(seen.tokens).toEqual(told.reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]));
+    expect(seen.tokens).toEqual(charged.reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]));
 }
 
 /** One charge of so many nano-dollars, from the provider's own figures. */

@@ -38,14 +38,14 @@ const THINKING = [...OFFICIAL, "vercel, messages", "langchain, messages"] as con
 export const TALK: readonly Row[] = [
   {
     scenario: "whole",
-    tells: "a whole answer, its usage, its request id, its charge",
+    description: "a whole answer, its usage, its request id, its charge",
     clients: EVERYBODY,
     said: "hi there [[output=3 cached=2]]",
     expect: (left) => expectWhole(left, /^hi there time$/),
   },
   {
     scenario: "streamed",
-    tells: "a stream with its usage, charged like the whole answer",
+    description: "a stream with its usage, charged like the whole answer",
     clients: EVERYBODY,
     said: "hi there [[output=40 cached=2 pings=3 fault=split bytes=1000]]",
     expect(left) {
@@ -55,18 +55,18 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "streamed_without_usage",
-    tells: "a stream that asked for no usage tells none, and is charged exactly",
+    description: "a stream that asked for no usage has none, and is charged exactly",
     clients: ["openai"],
     said: "hi there [[output=40]]",
     expect({ seen, lines, calls, ...left }) {
-      expect(seen).toEqual({ text: expect.stringMatching(SAID_40), told: false });
+      expect(seen).toEqual({ text: expect.stringMatching(SAID_40), has_usage: false });
       const tokens = [lines[0].prompt_tokens, lines[0].completion_tokens];
       expectExact({ ...left, lines, calls, seen: { tokens } });
     },
   },
   {
     scenario: "whole_by_bearer",
-    tells: "the key may come as a bearer token",
+    description: "the key may come as a bearer token",
     clients: ["anthropic"],
     said: "hi [[output=1]]",
     expect(left) {
@@ -76,7 +76,7 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "tools",
-    tells: "parallel calls, their results, and the answer after them",
+    description: "parallel calls, their results, and the answer after them",
     clients: EVERYBODY,
     said: "use it [[tool=2 output=2]]",
     expect: expectLoop,
@@ -84,7 +84,7 @@ export const TALK: readonly Row[] = [
   ...["fragments", "whole", "repeat_id"].map(
     (form): Row => ({
       scenario: "tools_streamed",
-      tells: `the same, streamed, calls as ${form}`,
+      description: `the same, streamed, calls as ${form}`,
       clients: form === "fragments" ? EVERYBODY : ["openai"],
       ...(form === "fragments" ? {} : { routes: ["same"] }),
       said: `use it [[tool=2 output=2 tool_form=${form}]]`,
@@ -93,7 +93,7 @@ export const TALK: readonly Row[] = [
   ),
   {
     scenario: "structured",
-    tells: "an answer that follows a schema",
+    description: "an answer that follows a schema",
     clients: EVERYBODY,
     said: "Rome",
     expect(left) {
@@ -103,7 +103,7 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "image",
-    tells: "a picture in the prompt",
+    description: "a picture in the prompt",
     clients: EVERYBODY,
     said: "look [[output=1]]",
     expect(left) {
@@ -115,21 +115,21 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "thinking",
-    tells: "thoughts apart from the text, and the next turn that has them",
+    description: "thoughts apart from the text, and the next turn that has them",
     clients: THINKING,
     said: "hm [[think reasoning=4 output=6]]",
     expect: expectThoughts,
   },
   {
     scenario: "thinking_streamed",
-    tells: "the same, streamed",
+    description: "the same, streamed",
     clients: ["openai", "anthropic", "vercel, messages", "langchain, messages"],
     said: "hm [[think reasoning=4 output=6]]",
     expect: expectThoughts,
   },
   {
     scenario: "models",
-    tells: "models can be listed and asked for, with their limits; an unknown one is a NotFoundError",
+    description: "models can be listed and asked for, with their limits; an unknown one is a NotFoundError",
     clients: OFFICIAL,
     expect({ seen, lines, calls }) {
       expect(seen.limits).toEqual([128_000, 16_384]);
@@ -139,7 +139,7 @@ export const TALK: readonly Row[] = [
   },
   {
     scenario: "count_tokens",
-    tells: "tokens are counted for nothing",
+    description: "tokens are counted for nothing",
     clients: ANTHROPIC,
     said: "how many are these",
     expect({ seen, lines, route }) {

@@ -1,4 +1,4 @@
-// The class of error by which each client tells a status; every status of the troubles must be here.
+// The class of error that each client throws for a status; every status of the troubles must be here.
 
 import type { ClientName } from "./script.ts";
 

@@ -14,7 +14,7 @@ interface Codes extends Readonly<Record<ApiStyle, string>> {
 export interface Trouble {
   readonly name: string;
   readonly status: number;
-  /** One for both styles, or what a client of each is told. */
+  /** One for both styles, or what a client of each receives. */
   readonly type: string | Readonly<Record<ApiStyle, string>>;
   readonly code: string | Codes;
   /** Fields of the account. */

@@ -146,8 +146,8 @@ function talking(style: ApiStyle): Script {
       const stream = streamText({ ...asking(run), maxRetries: 0, onError });
       let words = 0;
       for await (const piece of stream.textStream) words += piece.trim() === "" ? 0 : 1;
-      const told = thrown.filter((one) => StreamProviderError.isInstance(one));
-      return { words, is_api_error: told.length === 1, told: told[0]?.type };
+      const failures = thrown.filter((one) => StreamProviderError.isInstance(one));
+      return { words, is_api_error: failures.length === 1, error_type: failures[0]?.type };
     },
   };
 }

@@ -38,7 +38,7 @@ describe("credit", () => {
     expect((await put({ CreditGranted: -69.5 })).body.User.Updates.Balance).toBe(0);
   });
 
-  test("of a grandchild comes out of its parent, whoever above it orders", async () => {
+  test("of a grandchild comes out of its parent, whichever account above it asks", async () => {
     const child = await bench.subaccount(team, { CreditGranted: 10 });
     const above = await bench.balance(owner.key);
     await put({ CreditGranted: 5 }, { id: child.id });

@@ -190,7 +190,7 @@ describe("who may", () => {
     const user = await bench.subaccount(parent, { CreditGranted: 5 });
     const keys = { parent: parent.key, grandparent: above.key, Owner: owner.key, Root: bench.rootKey };
     expect((await remove(user.id, keys[who as keyof typeof keys])).status).toBe(200);
-    // Whoever does it, the direct parent has the credit.
+    // The direct parent has the credit, whichever account deletes.
     expect(await bench.balance(parent.key)).toBe(19.8);
   });
 });

@@ -134,7 +134,7 @@ describe("two of one name", () => {
     expect(named.body.map(({ ID }: Json) => ID)).toEqual([ids.get(DECOMPOSED)]);
   });
 
-  test("check tells of them, and of no other", async () => {
+  test("check reports them, and no other", async () => {
     const MAIN = join(import.meta.dirname, "../../../src/main.ts");
     const checked = Bun.spawn([process.execPath, MAIN, "check"], {
       env: { STORE_URL: `sqlite:${path}`, SECRETS_KEY },

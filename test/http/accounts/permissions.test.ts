@@ -72,7 +72,7 @@ beforeAll(async () => {
   };
 });
 
-/** Whoever is refused before it matters which field he sets. */
+/** Callers that are refused before it matters which field they set. */
 const REFUSED: Partial<Record<Who, readonly [number, string]>> = {
   ...{ sibling: [404, "user_not_found"], descendant: [403, "not_ancestor"] },
   ...{ stranger: [404, "user_not_found"], strangeOwner: [404, "user_not_found"] },
@@ -183,7 +183,7 @@ const NOT_ABOVE = [403, "not_ancestor"] as const;
 const DISABLED = [403, "account_disabled"] as const;
 const OK = [200] as const;
 
-/** Whoever is not named in a row: who is out of reach is as if it did not exist. */
+/** Callers that a row does not name: an account out of their reach is as if it did not exist. */
 const OUT_OF_REACH = Object.fromEntries(WHO.map((who) => [who, GONE])) as unknown as Record<
   Who,
   readonly [number, string?]

@@ -1,4 +1,4 @@
-// A bill as it is told: both structures, shares, money beyond what a number holds exactly, and the table of a download.
+// The forms of a bill: both structures, shares, money beyond what a number holds exactly, and the table of a download.
 
 import { describe, expect, test } from "bun:test";
 import { toNano, ZERO } from "../../../actors/money.ts";

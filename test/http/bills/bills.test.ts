@@ -1,5 +1,5 @@
 // Bills over HTTP with real requests: whose they are, which account of a filter they mean, that every figure is the sum of
-// what clients were told and of what the ledger says, what they cost, and what is refused.
+// what clients' answers cost and of what the ledger says, what they cost, and what is refused.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { dayOf } from "../../../actors/time.ts";
@@ -11,8 +11,8 @@ import { properError } from "../proper.ts";
 
 const MODELS = [MODEL, "gpt-4o-mini", "gpt-4o"];
 
-/** What a client was told of one request. */
-interface Told {
+/** What an answer reported of one request. */
+interface ChargedRequest {
   readonly account: Account;
   readonly model: string;
   readonly cost: number;
@@ -20,7 +20,7 @@ interface Told {
   readonly completion: number;
 }
 
-const told: Told[] = [];
+const chargedRequests: ChargedRequest[] = [];
 const bench = useBench();
 const owner = prepared(() => bench.owner());
 const team = prepared(() =>
@@ -38,7 +38,13 @@ beforeAll(async () => {
       const model = MODELS[i % 3]!;
       const answer = await bench.chat(account.key, `[[prompt=${prompt} output=${completion}]]`, { model });
       if (answer.status !== 200) throw new Error(answer.text);
-      told.push({ account, model, prompt, completion, cost: nano(answer.headers.get("x-arbor-cost")!) });
+      chargedRequests.push({
+        account,
+        model,
+        prompt,
+        completion,
+        cost: nano(answer.headers.get("x-arbor-cost")!),
+      });
     }),
   );
   await trailing();
@@ -60,22 +66,23 @@ const descendants = async (key: string, query = ""): Promise<Json> => {
 const trailing = () =>
   until(
     "the bills have every charge",
-    async () => (await descendants(bench.rootKey)).total_requests === told.length,
+    async () => (await descendants(bench.rootKey)).total_requests === chargedRequests.length,
   );
 
-const of = (...accounts: Account[]): Told[] => told.filter(({ account }) => accounts.includes(account));
-const sum = (list: readonly Told[], what: "cost" | "prompt" | "completion"): number =>
+const of = (...accounts: Account[]): ChargedRequest[] =>
+  chargedRequests.filter(({ account }) => accounts.includes(account));
+const sum = (list: readonly ChargedRequest[], what: "cost" | "prompt" | "completion"): number =>
   list.reduce((total, one) => total + one[what], 0);
 const everybody = () => [owner, team, member, single];
 
-function expectFigures(found: Json, list: readonly Told[]): void {
+function expectFigures(found: Json, list: readonly ChargedRequest[]): void {
   expect(found.total_requests).toBe(list.length);
   expect(found.total_prompt).toBe(sum(list, "prompt"));
   expect(found.total_completion).toBe(sum(list, "completion"));
   expect(nano(found.total_credit_used)).toBe(sum(list, "cost"));
 }
 
-describe("every figure is the sum of what clients were told, to the nano-dollar", () => {
+describe("every figure is the sum of what clients' answers reported, to the nano-dollar", () => {
   test("one's own bill, and it is what the ledger says", async () => {
     for (const account of everybody()) {
       const found = await bill(account);
@@ -111,7 +118,7 @@ describe("every figure is the sum of what clients were told, to the nano-dollar"
     const dearest = below.toSorted((a, b) => sum(of(b), "cost") - sum(of(a), "cost"));
     expect(found.usage_users.map(({ id }: Json) => id)).toEqual(dearest.map(({ id }) => id));
     for (const one of found.usage_users) {
-      const own = told.filter(({ account }) => account.id === one.id);
+      const own = chargedRequests.filter(({ account }) => account.id === one.id);
       expectFigures(one, own);
       const share = (part: number, all: number) => Math.round((part * 10_000) / all) / 100;
       expect(one.usage_analysis).toEqual({
@@ -122,7 +129,7 @@ describe("every figure is the sum of what clients were told, to the nano-dollar"
   });
 
   test("Root's is over everybody but Root", async () => {
-    expectFigures(await descendants(bench.rootKey), told);
+    expectFigures(await descendants(bench.rootKey), chargedRequests);
   });
 
   test("structure A has the same figures", async () => {
@@ -347,7 +354,7 @@ describe("an account that is gone", () => {
   test("stays in its former ancestors' bills, by its id too, and in no stranger's", async () => {
     const gone = await bench.subaccount(team);
     const { headers } = await bench.chat(gone.key, "[[prompt=11 output=7]]");
-    const list: Told[] = [
+    const list: ChargedRequest[] = [
       { account: gone, model: MODEL, prompt: 11, completion: 7, cost: nano(headers.get("x-arbor-cost")!) },
     ];
     expect((await bench.call(team.key, "DELETE", `/x-users/${gone.id}`)).status).toBe(200);

@@ -1,5 +1,5 @@
 // Bills by model, API key, tag, account and hour over HTTP, with real requests: every grouping adds up to the same total, which is
-// what clients were told; what is shown in which shape, as a table too; and what is refused.
+// what clients' answers cost; what is shown in which shape, as a table too; and what is refused.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Json, MODEL, nano, until } from "../../e2e/harness.ts";
@@ -10,7 +10,7 @@ const MODELS = [MODEL, "gpt-4o-mini"];
 /** Values that a spreadsheet would run, or that break a careless table. */
 const TEAMS = ["search", '"quoted"', "+1", "-2", "@SUM(A1)", "a;b c", "'"];
 
-interface Told {
+interface ChargedRequest {
   readonly account: Account;
   readonly model: string;
   readonly team: string | null;
@@ -18,7 +18,7 @@ interface Told {
   readonly at: number;
 }
 
-const told: Told[] = [];
+const chargedRequests: ChargedRequest[] = [];
 const bench = useBench();
 const owner = prepared(() => bench.owner());
 const team = prepared(() => bench.subaccount(owner, { CreditGranted: 50, Name: "=team" }));
@@ -34,7 +34,7 @@ async function send(i: number): Promise<void> {
   const answer = await bench.chat(account.key, words, { model }, { headers });
   if (answer.status !== 200) throw new Error(answer.text);
   const cost = nano(answer.headers.get("x-arbor-cost")!);
-  told.push({ account, model, team: value, cost, at: bench.now() });
+  chargedRequests.push({ account, model, team: value, cost, at: bench.now() });
 }
 
 beforeAll(async () => {
@@ -53,13 +53,15 @@ beforeAll(async () => {
       );
     return [body, hours.body].every(
       (one) =>
-        one.total_requests === told.length && isGrouped(one.groups) && one.groups.length === TEAMS.length + 1,
+        one.total_requests === chargedRequests.length &&
+        isGrouped(one.groups) &&
+        one.groups.length === TEAMS.length + 1,
     );
   });
 });
 
-const of = (is: (one: Told) => boolean): Told[] => told.filter(is);
-const costOf = (list: readonly Told[]): number => list.reduce((sum, { cost }) => sum + cost, 0);
+const of = (is: (one: ChargedRequest) => boolean): ChargedRequest[] => chargedRequests.filter(is);
+const costOf = (list: readonly ChargedRequest[]): number => list.reduce((sum, { cost }) => sum + cost, 0);
 const get = (key: string, path: string) => bench.call(key, "GET", path);
 const found = async (key: string, path: string): Promise<Json> => {
   const answer = await get(key, path);
@@ -68,12 +70,12 @@ const found = async (key: string, path: string): Promise<Json> => {
 };
 const rowsOf = (groups: Json): Record<string, number[]> =>
   Object.fromEntries(groups.map(({ id, requests, cost }: Json) => [String(id), [requests, nano(cost)]]));
-const expectedRows = (list: readonly Told[], groupOf: (one: Told) => string) =>
+const expectedRows = (list: readonly ChargedRequest[], groupOf: (one: ChargedRequest) => string) =>
   Object.fromEntries(
     [...Map.groupBy(list, groupOf)].map(([group, some]) => [group, [some.length, costOf(some)]]),
   );
 
-const GROUPS: readonly (readonly [group: string, of: (one: Told) => string])[] = [
+const GROUPS: readonly (readonly [group: string, of: (one: ChargedRequest) => string])[] = [
   ["model", ({ model }) => model],
   ["api_key", () => "0"],
   ["account", ({ account }) => String(account.id)],
@@ -82,7 +84,7 @@ const GROUPS: readonly (readonly [group: string, of: (one: Told) => string])[] =
   ["tag:unused", () => "(none)"],
 ];
 
-describe("groups are what clients were told, to the nano-dollar", () => {
+describe("groups are the sums of what clients' answers cost, to the nano-dollar", () => {
   test.each(GROUPS)("of one's own, by %s", async (group, groupOf) => {
     for (const account of [owner, team, member, single]) {
       const own = of((one) => one.account.id === account.id);
@@ -130,7 +132,7 @@ describe("groups are what clients were told, to the nano-dollar", () => {
   });
 
   test.each(GROUPS.filter(([group]) => group !== "api_key"))("by hour and %s", async (group, groupOf) => {
-    const hourOf = ({ at }: Told) => new Date(at - (at % HOUR_MS)).toISOString();
+    const hourOf = ({ at }: ChargedRequest) => new Date(at - (at % HOUR_MS)).toISOString();
     const below = of(({ account }) => account.id !== owner.id);
     for (const [hours, last] of [
       [4, below],

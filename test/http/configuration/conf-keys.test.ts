@@ -83,7 +83,7 @@ describe("a key", () => {
     const { owner, add, chat } = await createAccounts();
     await add(1);
     await chat("on-1", "[[fault=429 retry=600]]");
-    // It rests: nobody else is there, and the wait is told.
+    // It rests: there is no other key, and the answer has the wait.
     await until("the key rests", async () => {
       const { body } = await chat("on-1");
       return body.error?.code === "upstream_rate_limited";
@@ -165,7 +165,7 @@ describe("refused:", () => {
     accounts = await createAccounts();
   });
 
-  test("whoever is no Owner, with 403 not_owner", async () => {
+  test("an account that is no Owner, with 403 not_owner", async () => {
     for (const method of ["GET", "POST"]) {
       const body = method === "POST" ? { DelKeys: true } : undefined;
       properError(await bench.call(accounts.user.key, method, "/x-conf", body), 403, "not_owner");

@@ -199,7 +199,7 @@ describe("a failover model", () => {
   });
 });
 
-describe("who is limited is told", () => {
+describe("a limited client sees which limit it met", () => {
   test("by the refusal, which names the model and when to try again", async () => {
     const { user } = await createAccounts({ MODEL_LIMITS: { m: { rpm: 1 } } });
     await map(user, "alias=m");
@@ -210,7 +210,7 @@ describe("who is limited is told", () => {
     expect(Number(headers.get("retry-after"))).toBeWithin(1, 64);
   });
 
-  test("while a limit of the account's is told as the account's", async () => {
+  test("while a limit of the account's is reported as the account's", async () => {
     const { owner, user } = await createAccounts();
     await put(owner, user, { RPM: 1 });
     await ask(user, "m");

@@ -78,7 +78,7 @@ test("is an Owner's: 403 not_owner", async () => {
   expect((await preview({ PRICING }, user.key)).body.error.code).toBe("not_owner");
 });
 
-test("one at a time for an Owner: the others are told when to come again, and then it goes", async () => {
+test("one at a time for an Owner: the others are refused with a time to come again, and then it works", async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => preview({ PRICING })));
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0);

@@ -143,7 +143,7 @@ describe("PRICING", () => {
     "org/model-v1.5",
     "\u00fcml\u00e4ut \u{1f680}",
     "constructor",
-  ])("an unpriced model (%s) is told with the line that prices it: pasted, it works", async (model) => {
+  ])("an unpriced model (%s) is refused with the line that prices it: pasted, it works", async (model) => {
     await put({ PRICING: "" });
     const refused = await bench.chat(user.key, "hi", { model });
     properError(refused, 404, "model_not_priced");

@@ -99,7 +99,7 @@ describe("POST /x-root", () => {
     expect([await who(user.key), await who(key)]).toEqual([401, user.id]);
   });
 
-  test("refuses a key in use, whoever has it", async () => {
+  test("refuses a key that any account uses", async () => {
     const [user, another] = [await bench.subaccount(owner), await bench.subaccount(owner)];
     for (const key of [another.key, user.key, bench.rootKey].filter((one) => one.length >= 32)) {
       properError(await root({ name: user.name, key }), 400, "invalid_parameter");

@@ -130,7 +130,7 @@ describe("an explanation of a model", () => {
     expect(new Date(rows.get("hard_limit").resets_at).toISOString()).toEndWith("-01T00:00:00.000Z");
   });
 
-  test("asks for another path when it is told to", async () => {
+  test("uses the path that is asked for", async () => {
     const translated = await explained(user.key, `model=${MODEL}&path=/v1/messages`);
     expect(translated.decision).toMatchObject({ admitted: true, refusal: null });
     const messagesOnly = await bench.owner({ style: "messages" });
@@ -158,7 +158,7 @@ describe("a key that cannot be used is shown with its reason, and until when", (
     const startedAt = Date.now();
     expect((await chatOf(owner.key)).status).not.toBe(200);
     await until(
-      "its Level has heard",
+      "its Level shows it",
       async () => (await ofModel(owner.key)).candidates[0].state !== "normal",
     );
     const { candidates, decision } = await ofModel(owner.key);
@@ -237,7 +237,7 @@ describe("an explanation of a request", () => {
     }
   });
 
-  test("that failed: its attempts and what the client was told", async () => {
+  test("that failed: its attempts and the client's error", async () => {
     const { id, answer } = await sent(user.key, "[[fault=500]]");
     expect(answer.status).toBe(502);
     const found = await explained(user.key, `request=${id}`);
@@ -417,10 +417,10 @@ describe("for any configuration", () => {
               ? { model: real.headers.get("x-arbor-model"), level: Number(real.headers.get("x-arbor-level")) }
               : {}),
           };
-          const told = { ...decision, refusal: decision.refusal?.code ?? null };
-          expect(told).toMatchObject(happened);
+          const foreseen = { ...decision, refusal: decision.refusal?.code ?? null };
+          expect(foreseen).toMatchObject(happened);
           expect({ ...quoted.body, refusal: quoted.body.refusal?.code ?? null }).toMatchObject(happened);
-          seen.set(told.refusal, (seen.get(told.refusal) ?? 0) + 1);
+          seen.set(foreseen.refusal, (seen.get(foreseen.refusal) ?? 0) + 1);
         }
       }),
       { numRuns: 120 },

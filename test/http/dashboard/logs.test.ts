@@ -1,4 +1,4 @@
-// GET /dashboard/logs: one line for each act, done or refused; who sees it; what it says; and that it tells no secret.
+// GET /dashboard/logs: one line for each act, done or refused; who sees it; what it says; and that it has no secret.
 
 import { describe, expect, test } from "bun:test";
 import { sweepLogs } from "../../../src/admin/periodic-sweeps.ts";
@@ -62,7 +62,7 @@ describe("a line", () => {
     expect((await logs(bench.rootKey)).total).toBe(before);
   });
 
-  test("tells no secret", async () => {
+  test("has no secret", async () => {
     const [first, second] = [secret(), secret()];
     const { ID } = await addKey(first);
     await bench.call(owner.key, "PUT", `/x-keys/${ID}`, { SecretKey: second });
@@ -75,7 +75,7 @@ describe("a line", () => {
 });
 
 describe("who sees a line", () => {
-  test("whoever it is about and those above, whoever acted, and Root; nobody else", async () => {
+  test("the account it is about and those above, the account that acted, and Root; no other", async () => {
     const child = await bench.subaccount(user, { CreditGranted: 2 });
     const sibling = await bench.subaccount(owner);
     const other = await bench.owner();

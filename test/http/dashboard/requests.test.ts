@@ -83,7 +83,7 @@ describe("a request", () => {
   ])("that %s refuses is there, with the model that it asked for", async (_, given, status, code) => {
     const user = await bench.subaccount(owner, given);
     for (let i = 0; i < 2; i++) await bench.chat(user.key, "[[output=1]]", { max_tokens: 1 });
-    // Whoever may not call from here may not look from here either.
+    // An address that may not call may not look either.
     const [newest] = (await get(owner.key, `/x-requests?user=${user.id}`)).body.requests;
     expect(newest).toMatchObject({ status, code, model: MODEL, cost: 0, attempts: 0 });
   });

@@ -63,7 +63,7 @@ describe("the list", () => {
     expect(list.data.find((one: Json) => one.id === "gpt-4o").owned_by).toBe("openai");
   });
 
-  test("is in the shape of the messages SDK for whoever sends anthropic-version", async () => {
+  test("is in the shape of the messages SDK for a client that sends anthropic-version", async () => {
     const list = await listOf(user.key, "", VERSION);
     expect(Object.keys(list).sort()).toEqual(["data", "first_id", "has_more", "last_id"]);
     expect(list.data).toHaveLength(20);

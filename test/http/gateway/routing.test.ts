@@ -30,8 +30,8 @@ async function must(key: string, method: string, path: string, body?: object): P
 
 /** Where a request for this model goes: model and Level that answered, or the code of the refusal. */
 async function way({ user }: TestAccounts, model = "asked"): Promise<string> {
-  const { told, model: by, level } = await ask(bench, user, { more: { model } });
-  return told === "200" ? `${by} at ${level}` : told;
+  const { result, model: by, level } = await ask(bench, user, { more: { model } });
+  return result === "200" ? `${by} at ${level}` : result;
 }
 
 describe("Routing order", () => {
@@ -98,11 +98,11 @@ describe("Routing order", () => {
     expect(await way(accounts)).toBe("asked at 4");
   });
 
-  test("is told by explain in just this order", async () => {
+  test("is reported by explain in just this order", async () => {
     const { user } = await createAccounts({ MODEL_MAPPER: "of-user=of-both" }, "asked=of-user");
     const { steps, limits, candidates } = await must(user.key, "GET", "/dashboard/explain?model=asked");
-    const told: string[] = steps.map(({ step }: Json) => step);
-    expect(told.filter((step) => ["user_mapper", "owner_mapper", "level"].includes(step))).toEqual([
+    const stepNames: string[] = steps.map(({ step }: Json) => step);
+    expect(stepNames.filter((step) => ["user_mapper", "owner_mapper", "level"].includes(step))).toEqual([
       "user_mapper",
       "owner_mapper",
       "level",

@@ -103,7 +103,7 @@ describe("the document", () => {
     expect(without.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
-  test("tells who has it already that it is the same", async () => {
+  test("answers 304 to a client that has it already", async () => {
     const first = await fetch(`${bench.url}/openapi.json`);
     const etag = first.headers.get("etag")!;
     const again = await fetch(`${bench.url}/openapi.json`, { headers: { "if-none-match": etag } });

@@ -29,7 +29,7 @@ async function moveBy(ms: number): Promise<Json> {
 }
 
 describe("what follows the clock", () => {
-  test("the time that is told", async () => {
+  test("the time in an answer", async () => {
     const before = Date.now();
     const { success, now } = await moveBy(10 * MINUTE_MS);
     expect(success).toBe(true);
@@ -68,17 +68,17 @@ describe("what follows the clock", () => {
   test("a sleeping key wakes", async () => {
     const sleepy = await bench.owner();
     const user = await bench.subaccount(sleepy);
-    const told = async () => (await bench.chat(user.key, "[[output=1]]")).status;
+    const chatStatus = async () => (await bench.chat(user.key, "[[output=1]]")).status;
     bench.provider.behave(sleepy.secrets[0]!, "fault=401");
-    await told();
+    await chatStatus();
     bench.provider.behave(sleepy.secrets[0]!, null);
-    expect(await told()).toBe(503);
+    expect(await chatStatus()).toBe(503);
     const { SleepingKeys } = (await bench.call(sleepy.key, "GET", "/x-conf")).body;
     expect(SleepingKeys).toHaveLength(1);
     await moveBy((SleepingKeys[0].SleepSeconds - 60) * 1_000);
-    expect(await told()).toBe(503);
+    expect(await chatStatus()).toBe(503);
     await moveBy(2 * MINUTE_MS);
-    expect(await told()).toBe(200);
+    expect(await chatStatus()).toBe(200);
   });
 
   test("news are there no longer", async () => {

@@ -114,7 +114,7 @@ describe("ADMIN_PORT", () => {
       expect((await apart.call(apart.rootKey, "GET", path)).status).toBe(200);
       expect((await admin(path, apart.rootKey)).status).toBe(200);
     }
-    // There the metrics are open: whoever reaches the address may read them.
+    // There the metrics are open: every client that reaches the address may read them.
     expect((await admin("/metrics", null)).status).toBe(200);
     await apart.close();
   });

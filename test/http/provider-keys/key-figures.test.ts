@@ -44,7 +44,7 @@ async function events(owner: Account, count: number, query = ""): Promise<Json[]
   return found;
 }
 
-const told = ({ type, level, key_id, to_level, reason }: Json): string =>
+const describeEvent = ({ type, level, key_id, to_level, reason }: Json): string =>
   [type, `L${level}`, key_id && `key ${key_id}`, to_level && `to L${to_level}`, reason]
     .filter(Boolean)
     .join(" ");
@@ -58,7 +58,7 @@ describe("State, Until and Reason", () => {
     expect(await stateOf(owner, key)).toEqual(["sleeping", 5, "server_error"]);
     bench.moveClock(5 * MINUTE_MS);
     expect(await stateOf(owner, key)).toEqual(["waking", null, "server_error"]);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
     await fares(bench, owner, key, "normal");
     expect(await stateOf(owner, key)).toEqual(["normal", null, null]);
   });
@@ -70,7 +70,7 @@ describe("State, Until and Reason", () => {
     expect(await stateOf(owner, key)).toEqual(["resting", 10, "rate_limited"]);
     expect((await put(owner, key, { Sleep: false })).status).toBe(200);
     expect(await stateOf(owner, key)).toEqual(["normal", null, null]);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
     const [line] = (await get(owner, "/dashboard/logs?action=update_key")).body.logs;
     expect(line).toMatchObject({ target_id: key.id, details: "Sleep: false" });
   });
@@ -91,8 +91,8 @@ describe("the last hour", () => {
   test("counts attempts, those that failed over too, and how long the others took", async () => {
     const { owner, user } = await createAccounts(2);
     const [one, two] = owner.keys as [UpstreamKey, UpstreamKey];
-    expect((await ask(bench, user)).told).toBe("200");
-    expect((await ask(bench, user, { stream: true })).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
+    expect((await ask(bench, user, { stream: true })).result).toBe("200");
     bench.provider.behave(one.secret, "fault=500");
     bench.provider.behave(two.secret, "fault=500");
     await ask(bench, user);
@@ -121,7 +121,7 @@ describe("the last hour", () => {
     const { owner, user, key } = await createAccounts();
     const running = ask(bench, user, { said: "slowly [[output=1 head_ms=1500]]" });
     await until("it is in flight", async () => (await row(owner, key)).InFlight === 1);
-    expect((await running).told).toBe("200");
+    expect((await running).result).toBe("200");
     expect((await row(owner, key)).InFlight).toBe(0);
   });
 });
@@ -131,7 +131,7 @@ describe("CostToday", () => {
     const { owner, user } = await createAccounts(2);
     const [one, two] = owner.keys as [UpstreamKey, UpstreamKey];
     const other = await bench.subaccount(owner);
-    for (const who of [user, other, user]) expect((await ask(bench, who)).told).toBe("200");
+    for (const who of [user, other, user]) expect((await ask(bench, who)).result).toBe("200");
     const lines = [...(await bench.ledger(user.key)), ...(await bench.ledger(other.key))];
     const paid = lines.filter(({ type }) => type === "charge").reduce((sum, { amount }) => sum - amount, 0);
     const sum = async () => {
@@ -158,7 +158,7 @@ test("a list of all keys at once has the same rows", async () => {
 });
 
 describe("GET /x-events", () => {
-  test("tells sleeps, wakes and switch-overs, newest first, without any text of the provider", async () => {
+  test("lists sleeps, wakes and switch-overs, newest first, without any text of the provider", async () => {
     const owner = await bench.owner({ config: { SWITCH_OVER: "1=2" } });
     const [user, key] = [await bench.subaccount(owner), owner.keys[0]!];
     await fail(user, key, "fault=500", 3);
@@ -166,7 +166,7 @@ describe("GET /x-events", () => {
     await put(owner, key, { Sleep: false });
     await fail(user, key, "fault=500", 3);
     const found = await events(owner, 4);
-    expect(found.map(told)).toEqual([
+    expect(found.map(describeEvent)).toEqual([
       `sleep L1 key ${key.id} server_error`,
       `wake L1 key ${key.id} woken`,
       `sleep L1 key ${key.id} server_error`,

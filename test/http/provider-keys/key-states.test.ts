@@ -41,7 +41,7 @@ describe("state", () => {
     await fail(user, key, 1);
     await fares(bench, owner, key, "sleeping 5 min");
     const seen = watch(bench);
-    expect((await ask(bench, user)).told).toBe("503 no_available_key");
+    expect((await ask(bench, user)).result).toBe("503 no_available_key");
     expect(seen.calls()).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe("state", () => {
     const { user, key } = await failing(3);
     await fares(bench, owner, key, "sleeping 5 min");
     bench.moveClock(5 * MINUTE_MS);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
     await fares(bench, owner, key, "normal");
     expect((await call("GET", "/x-conf")).body.SleepingKeys).toEqual([]);
   });
@@ -75,7 +75,7 @@ describe("state", () => {
     await fares(bench, owner, key, "sleeping 5 min");
     const { SleepingKeys } = (await call("GET", "/x-conf")).body;
     expect(SleepingKeys).toMatchObject([{ ID: key.id, SleepTimes: 1 }]);
-    expect((await ask(bench, user)).told).toBe("503 no_available_key");
+    expect((await ask(bench, user)).result).toBe("503 no_available_key");
   });
 });
 
@@ -104,7 +104,7 @@ describe("waking one key: Sleep false", () => {
       "normal",
     ]);
     const seen = watch(bench);
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
     expect(seen.order(one, two)).toBe("2");
   });
 
@@ -120,7 +120,7 @@ describe("waking one key: Sleep false", () => {
     const { user, one } = await asleep();
     const { body } = await put(one, { Sleep: false, Name: "awake", Level: 1 });
     expect(body.key.Name).toBe("awake");
-    expect((await ask(bench, user)).told).toBe("200");
+    expect((await ask(bench, user)).result).toBe("200");
   });
 
   test("wakes a key at the Level to which it moves", async () => {

@@ -1,4 +1,4 @@
-// POST /x-keys/{id}/test through the whole service: one real call, what is told of it, and that nothing else comes of it.
+// POST /x-keys/{id}/test through the whole service: one real call, what the answer says of it, and that nothing else comes of it.
 
 import { describe, expect, test } from "bun:test";
 import { privateKeyPem } from "../../admin/private-key.ts";
@@ -26,7 +26,7 @@ async function keyOf(script: string | null, more: object = {}, by: Account = own
 
 const run = (key: { id: number }, body?: object, by: Account = owner) =>
   bench.call(by.key, "POST", `/x-keys/${key.id}/test`, body);
-const told = async (key: { id: number }, body?: object): Promise<Json> => {
+const testResult = async (key: { id: number }, body?: object): Promise<Json> => {
   const answer = await run(key, body);
   expect(answer.status).toBe(200);
   return answer.body;
@@ -38,7 +38,7 @@ describe.each(["chat", "messages"] as const)("in the %s style", (api_style) => {
   test("a key that works: ok, in one tiny call", async () => {
     const key = await keyOf(null, { Config: { api_style } });
     const seen = watch(bench);
-    expect(await told(key, { model: MODEL })).toEqual({
+    expect(await testResult(key, { model: MODEL })).toEqual({
       success: true,
       status: 200,
       signal: "ok",
@@ -70,9 +70,9 @@ describe.each(["chat", "messages"] as const)("in the %s style", (api_style) => {
     ["fault=200.error", 200, "server_error", /test again later/],
     ["fault=garbage", 200, "server_error", /address of its API/],
     ["fault=reset", 0, "unreachable", /no connection/],
-  ])("%s is told as status %d and %s, and what to do", async (script, status, signal, advice) => {
+  ])("%s is reported as status %d and %s, with what to do", async (script, status, signal, advice) => {
     const key = await keyOf(script, { Config: { api_style } });
-    const found = await told(key, { model: MODEL });
+    const found = await testResult(key, { model: MODEL });
     expect(found).toMatchObject({
       success: false,
       status,
@@ -87,7 +87,7 @@ describe.each(["chat", "messages"] as const)("in the %s style", (api_style) => {
 
 test("an address where nobody listens: unreachable, status 0", async () => {
   const key = await keyOf(null, { Provider: "http://127.0.0.1:9" });
-  const found = await told(key, { model: MODEL });
+  const found = await testResult(key, { model: MODEL });
   expect(found).toMatchObject({ success: false, status: 0, signal: "unreachable" });
   expect(found.url).toBe("http://127.0.0.1:9/v1/chat/completions");
 });
@@ -96,7 +96,7 @@ test("a cloud_a key is called at the deployment that its own mapping names", asy
   const Config = { provider_type: "cloud_a", model_mapping: { "gpt-*": "rest", "gpt-4o": "my dep" } };
   const key = await keyOf(null, { Config });
   const seen = watch(bench);
-  const found = await told(key);
+  const found = await testResult(key);
   expect([found.success, found.model]).toEqual([true, "gpt-4o"]);
   expect(found.url).toMatch(/\/openai\/deployments\/my%20dep\/chat\/completions\?api-version=/);
   expect(seen.calls().map(({ body }) => (body as Json).model)).toEqual(["my dep"]);
@@ -138,7 +138,7 @@ describe("the model", () => {
   ])("%s is asked with %s", async (model, limit) => {
     const key = await keyOf(null);
     const seen = watch(bench);
-    await told(key, { model });
+    await testResult(key, { model });
     const { body } = seen.calls()[0]!;
     expect(Object.keys(body as object).filter((field) => field.startsWith("max_"))).toEqual([limit]);
   });
@@ -189,7 +189,7 @@ describe("nothing else comes of it:", () => {
 
   test("a disabled key is called, and stays disabled", async () => {
     const key = await keyOf(null, { Status: false });
-    expect((await told(key, { model: MODEL })).success).toBe(true);
+    expect((await testResult(key, { model: MODEL })).success).toBe(true);
     const { body } = await bench.call(owner.key, "GET", `/x-keys/${key.id}`);
     expect(body.key.Status).toBe(false);
   });
@@ -261,7 +261,7 @@ describe("what is sent badly", () => {
         { Config: { provider_type: "cloud_a" } },
         { Config: { ...cloudB, private_key: PEM } },
       ]) {
-        const found = await told(await keyOf(null, more), { model });
+        const found = await testResult(await keyOf(null, more), { model });
         expect([found.model, typeof found.message]).toEqual([model.toWellFormed(), "string"]);
         if (found.url !== "") expect(found.url).toStartWith(bench.provider.url);
       }
@@ -269,7 +269,7 @@ describe("what is sent badly", () => {
   );
 });
 
-test("one test of a key at a time: a second is told to come back", async () => {
+test("one test of a key at a time: a second is refused with a time to come back", async () => {
   const [key, other] = [await keyOf("head_ms=1500"), await keyOf(null)];
   const seen = watch(bench);
   const first = run(key, { model: MODEL });
@@ -281,7 +281,7 @@ test("one test of a key at a time: a second is told to come back", async () => {
     "1",
   ]);
   expect([(await first).body.success, elsewhere.body.success]).toEqual([true, true]);
-  expect((await told(key, { model: MODEL })).success).toBe(true);
+  expect((await testResult(key, { model: MODEL })).success).toBe(true);
 });
 
 test("a repeat with the same Idempotency-Key makes no second call", async () => {

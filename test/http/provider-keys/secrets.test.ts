@@ -119,8 +119,8 @@ test("everything was tried: calls with the secrets, statements signed, refusals"
 });
 
 test("no secret in an answer or a header", () => {
-  const told = seen.join("\n");
-  for (const secret of forms) expect(told).not.toContain(secret);
+  const output = seen.join("\n");
+  for (const secret of forms) expect(output).not.toContain(secret);
 });
 
 test("no secret in the service's log", () => {

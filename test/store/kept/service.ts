@@ -114,7 +114,7 @@ export async function cli(where: Where, ...args: readonly string[]): Promise<{ c
   const child = startChild([process.execPath, ENTRY, ...args], {
     cwd: where.directory,
     env: environment(where),
-    heard: (line) => void said.push(line),
+    onLine: (line) => void said.push(line),
   });
   const code = await child.exited;
   return { code, out: said.join("\n") };

@@ -1,4 +1,4 @@
-// How the endpoints that have one honest form of usage bend it: told, zeros, nonsense, no details, nothing at all.
+// How the endpoints that have one honest form of usage bend it: honest, zeros, nonsense, no details, nothing at all.
 // Chat and messages have forms of their own, met in the wild.
 
 import type { Script, UsageForm } from "./script.ts";
@@ -7,7 +7,7 @@ type Bend = (counts: object) => object | undefined;
 
 const NONSENSE: readonly unknown[] = [-5, "12", 1e300, 99_999_999_999];
 
-/** Forms without a row are told honestly. */
+/** Forms without a row report it honestly. */
 const BENDS: Readonly<Partial<Record<UsageForm, Bend>>> = {
   none: () => undefined,
   zero: (counts) => eachCount(counts, () => 0),
@@ -18,13 +18,13 @@ const BENDS: Readonly<Partial<Record<UsageForm, Bend>>> = {
     ),
 };
 
-/** The counts as the script has them told; undefined when they are not. */
-export const toldUsage = (script: Script, counts: object): object | undefined =>
+/** Returns the counts as the script has them reported; undefined when they are not. */
+export const reportedUsage = (script: Script, counts: object): object | undefined =>
   (BENDS[script.usage ?? "asked"] ?? ((honest) => honest))(counts);
 
 /** As a field to spread into a body. */
 export function usageField(script: Script, counts: object): { readonly usage?: object } {
-  const usage = toldUsage(script, counts);
+  const usage = reportedUsage(script, counts);
   return usage === undefined ? {} : { usage };
 }
 
