@@ -15,7 +15,7 @@ export function shared<T>(make: () => Promise<T>, close: (value: T) => Promise<v
     closers.push(() => {
       // The next file gets a new one: a runner of several processes closes after each file.
       value = null;
-      // A value that could not be made has nothing to be closed, and whoever asked has its error.
+      // A value that could not be made has nothing to be closed, and its caller has the error.
       return made.then(close, () => {});
     });
     return made;

@@ -1,5 +1,5 @@
 // What could not be tested on this machine, and why. report-skipped.ts says it at the end of the whole run. With CI=true
-// whoever reports here fails as well. Knows no test runner: servers that tests start are started by others too.
+// a test that reports here fails as well. Knows no test runner: servers that tests start are started by others too.
 
 export const skipped: string[] = [];
 

@@ -90,7 +90,7 @@ describe("credit", () => {
     expect(() => expire(creditOf([[5, 100]]), nano(1), 99)).toThrow("more credit expires than is due");
   });
 
-  test("that would be spent is told without spending it", () => {
+  test("that would be spent is returned without spending it", () => {
     const credit = creditOf([
       [5, 100],
       [5, 200],

@@ -221,7 +221,7 @@ describe("the mapper syntax", () => {
     expect(parseMapper(many(1_025)).ok).toBe(false);
   });
 
-  test("leaves what a target may be to whoever reads the map", () => {
+  test("leaves what a target may be to the readers of the map", () => {
     const target = "x".repeat(300);
     expect(parseMapper(`a=${target}`)).toEqual({ ok: true, value: [{ pattern: "a", target }] });
   });

@@ -29,7 +29,7 @@ describe("a claim that nobody confirmed", () => {
     expect(await tree.store.findClaim("name:left-behind")).toBeNull();
   });
 
-  test("is told of when it is released, to be counted", async () => {
+  test("is reported when it is released, to be counted", async () => {
     const clock = manualClock(tree.clock.wall());
     await tree.store.claim("name:left-behind", team.id, "some-creation", clock.wall() - 120_000);
     const swept: number[] = [];

@@ -121,7 +121,7 @@ describe("nodes that start at once on an empty store", () => {
     expect(waits.error).toBe("Root does not exist, and no node creates it");
   });
 
-  test("find it, whoever starts later", async () => {
+  test("find it, whichever node starts later", async () => {
     const { clock, node, start } = await rig();
     start(node());
     await clock.advance(1_000);

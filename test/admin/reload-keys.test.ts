@@ -60,7 +60,7 @@ test("every Level hears who stands in it, also what it had missed", async () => 
   expect([await idsIn(1), await idsIn(-4)]).toEqual([[1, 2], [3]]);
 });
 
-test("the keys are read from the store again, as soon as all Levels have heard of them", async () => {
+test("the keys are read from the store again, as soon as all Levels have them", async () => {
   const { system, loaded, add, idsIn } = await started({});
   await add(1, 1);
   const loads = () => loaded.filter((actor) => actor === `key-pool/${OWNER}`).length;

@@ -30,7 +30,7 @@ const keyOf = (id: number, more: Partial<ProviderKey> = {}): ProviderKey => ({
   ...more,
 });
 
-/** `fails`: when a call is given up, as an upstream tells it; a call that is `answered` gets a whole answer. */
+/** `fails`: when a call is given up, as an upstream reports it; a call that is `answered` gets a whole answer. */
 function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: Partial<ProviderKey> = {}) {
   const clock = manualClock();
   const sent: UpstreamRequest[] = [];
@@ -86,7 +86,7 @@ describe("in time", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test("a body that never ends is given up as well, and its status told", async () => {
+  test("a body that never ends is given up as well, and its status returned", async () => {
     const endless = async ({ signal }: UpstreamRequest) =>
       new Response(
         new ReadableStream({
@@ -107,7 +107,7 @@ describe("in time", () => {
 });
 
 describe("in number", () => {
-  test("one of a key, four of an Owner, eight in all; what is too many is told to come back, and what ends makes room", async () => {
+  test("one of a key, four of an Owner, eight in all; what is too many is refused with a time to come back, and what ends makes room", async () => {
     const gate = Promise.withResolvers<void>();
     const { run, clock, sent } = bench(async () => {
       await gate.promise;

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { coalesce, SingleFlight } from "../../src/base/coalesce.ts";
 import { settled } from "../runtime/manual-clock.ts";
 
-/** Runs are numbered, and end when they are told to. */
+/** Runs are numbered, and end when the test says so. */
 function counted() {
   const ends: ((failed?: Error) => void)[] = [];
   const ask = coalesce(

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { QueueFullError, Semaphore } from "../../src/base/semaphore.ts";
 
-/** Tasks that end when they are told to, and the order in which they started. */
+/** Tasks that end when the test says so, and the order in which they started. */
 function tasks(semaphore: Semaphore) {
   const started: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

@@ -32,7 +32,7 @@ describe("a frame", () => {
     expect(decode(encode(value))).toEqual(value as object);
   });
 
-  test("leaves out what is undefined: whoever reads it there finds what is found here", () => {
+  test("leaves out what is undefined: a reader finds what the writer had", () => {
     const value = { a: undefined, b: 1, c: { d: undefined } };
     expect(decode(encode(value))).toStrictEqual({ b: 1, c: {} });
   });

@@ -100,13 +100,13 @@ function freePort(): number {
 
 async function answers(port: number): Promise<boolean> {
   try {
-    const heard = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const socket = await Bun.connect({
       hostname: "127.0.0.1",
       port,
-      socket: { data: () => heard.resolve(), close: () => heard.reject(new Error("closed")) },
+      socket: { data: () => received.resolve(), close: () => received.reject(new Error("closed")) },
     });
-    await heard.promise;
+    await received.promise;
     socket.end();
     return true;
   } catch {

@@ -20,7 +20,7 @@ const fresh = (): string => `test-${process.pid}-${++clusters}`;
 const open = (url: string, name: string, limits: Partial<NatsLimits> = {}): Promise<Bus> =>
   natsBus({ url, name, after, limits });
 
-/** The server has taken all that this bus sent, and the bus has heard all that the server had for it. */
+/** The server has taken all that this bus sent, and the bus has received all that the server had for it. */
 async function there(bus: Bus): Promise<void> {
   const error = await bus.request("nobody", bytes(), 10_000).catch((thrown: unknown) => thrown);
   if (!(error instanceof Unreachable)) throw error;

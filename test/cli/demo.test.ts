@@ -35,7 +35,7 @@ describe("demo --once", () => {
     },
   );
 
-  test("shows a chat client's answer from a provider of the messages style, told in the words of its own", () => {
+  test("shows a chat client's answer from a provider of the messages style, in the words of its own", () => {
     expect(out).toMatch(
       /^chat, translated +Say hello\. \w+.*\n +usage +\{"prompt_tokens":\d+,"completion_tokens":8,.*\n +x-arbor-cost +0\.\d+$/m,
     );

@@ -1,4 +1,4 @@
-// What tells a conversation from others in a request's body: what its turns have in common gives the same hint, and what another
+// What distinguishes a conversation in a request's body: what its turns have in common gives the same hint, and what another
 // conversation has instead gives another one.
 
 import { describe, expect, test } from "bun:test";

@@ -136,7 +136,7 @@ describe("an answer", () => {
   const alias = { upstreamModel: "n", model: "m" };
   test("may repeat a name that is not the model's own", () =>
     expect(aliasOf({ model: "n", add: {} }, "m")).toEqual(alias));
-  test.each(["m", null])("of a provider that was told %j repeats none", (model) =>
+  test.each(["m", null])("of a provider that was sent %j repeats none", (model) =>
     expect(aliasOf({ model, add: {} }, "m")).toBeNull(),
   );
   test.each<[object, boolean]>([

@@ -11,7 +11,7 @@ import {
   type Owner,
   until,
 } from "../e2e/harness.ts";
-import { bodyOf, CLIENTS, FOREIGN, type Heard } from "./client.ts";
+import { bodyOf, CLIENTS, FOREIGN, type ReadStream } from "./client.ts";
 import { PRICES } from "./price.ts";
 import { type Case, type ClientStyle, GOOD } from "./rows.ts";
 
@@ -25,7 +25,7 @@ export interface Received {
   /** Undefined where the text is no JSON. */
   readonly body: Json;
   /** Null for a response that is no stream. */
-  readonly heard: Heard | null;
+  readonly stream: ReadStream | null;
 }
 
 /** What was seen of a case from outside. */
@@ -77,7 +77,7 @@ async function setResponses(bench: Bench, owner: Owner, key: number, responses: 
   if (status !== 200) throw new Error(text);
 }
 
-/** A store that lags on a busy machine refuses at the door; a client asks again, as it is told to. */
+/** A store that lags on a busy machine refuses at the door; a client asks again, as the answer says. */
 const DOOR_MOST_TRIES = 10;
 
 async function send(
@@ -111,7 +111,7 @@ async function send(
     headers,
     text,
     body: isStream ? undefined : jsonOf(text),
-    heard: isStream ? await client.hear(text, headers) : null,
+    stream: isStream ? await client.readStream(text, headers) : null,
   };
 }
 

@@ -15,10 +15,10 @@ export async function becomeOf(audit: AuditView, owner: Account): Promise<string
   const commits = await audit.readCommits(actorName(level), 0, COMMITS_MOST);
   const events = commits.flatMap((commit) => commit.events.map(({ at, e }) => ({ at, e: e as LevelEvent })));
   const keys = events.flatMap(({ e }) => (e.type === "members_changed" ? e.keys.map(({ id }) => id) : []));
-  return [...new Set(keys)].sort((a, b) => a - b).map((id) => told(events, id));
+  return [...new Set(keys)].sort((a, b) => a - b).map((id) => historyOf(events, id));
 }
 
-function told(events: readonly { readonly at: number; readonly e: LevelEvent }[], id: number): string {
+function historyOf(events: readonly { readonly at: number; readonly e: LevelEvent }[], id: number): string {
   let failures = 0;
   let rest = "";
   let sleep = "";

@@ -12,7 +12,7 @@ export const SAID = "time year people way day man thing woman life child world s
 const PROMPT = Array.from({ length: 40 }, () => SAID.join(" ")).join(" ");
 
 /** What a client made of a stream. */
-export interface Heard {
+export interface ReadStream {
   readonly words: readonly string[];
   /** The code of the error it raised; null: none. */
   readonly error: string | null;
@@ -20,7 +20,7 @@ export interface Heard {
   readonly closed: boolean;
   /** What the reader choked on; null: nothing. */
   readonly unreadable: string | null;
-  /** The cost that a comment told, in US dollars. */
+  /** The cost of the comment, in US dollars. */
   readonly cost: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface Client {
   wordsOf(body: Json): readonly string[] | null;
   /** What is wrong with an error answer's shape; null: nothing. */
   misshapen(body: Json): string | null;
-  hear(text: string, headers: Headers): Promise<Heard>;
+  readStream(text: string, headers: Headers): Promise<ReadStream>;
 }
 
 const wordsIn = (text: string): string[] => text.split(" ").filter((word) => word !== "");
@@ -49,8 +49,8 @@ const chat: Client = {
     return body?.object === "chat.completion" && typeof content === "string" ? wordsIn(content) : null;
   },
   misshapen: (body) => errorShape(body, ["error"]),
-  hear: (text, headers) =>
-    heard(text, {
+  readStream: (text, headers) =>
+    readStreamWith(text, {
       events: ChatStream.fromSSEResponse(new Response(text, { headers }), new AbortController()),
       said: (chunk) => chunk.choices?.[0]?.delta?.content ?? "",
       codeOf: (error) => error.code,
@@ -68,8 +68,8 @@ const messages: Client = {
   },
   misshapen: (body) =>
     body?.type === "error" ? errorShape(body, ["error", "request_id", "type"]) : "its type is not error",
-  hear: (text, headers) =>
-    heard(text, {
+  readStream: (text, headers) =>
+    readStreamWith(text, {
       events: MessagesStream.fromSSEResponse(new Response(text, { headers }), new AbortController()),
       said: (event) => event.delta?.text ?? "",
       codeOf: (error) => error.error?.error?.code,
@@ -88,8 +88,8 @@ const responses: Client = {
     return isWhole && typeof text === "string" ? wordsIn(text) : null;
   },
   misshapen: (body) => errorShape(body, ["error"]),
-  hear: (text, headers) =>
-    heard(text, {
+  readStream: (text, headers) =>
+    readStreamWith(text, {
       events: numbered(ChatStream.fromSSEResponse(new Response(text, { headers }), new AbortController())),
       said: (event) => (event.type === "response.output_text.delta" ? event.delta : ""),
       codeOf: (error) => error.code,
@@ -134,10 +134,10 @@ interface Reader {
   readonly closing: string;
 }
 
-async function heard(
+async function readStreamWith(
   text: string,
   { events, said, codeOf, failed = () => null, closing }: Reader,
-): Promise<Heard> {
+): Promise<ReadStream> {
   let content = "";
   let error: string | null = null;
   let unreadable: string | null = null;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Bench, MODEL, startBench, until } from "../e2e/harness.ts";
 import { CREDIT, isFree } from "./ask.ts";
 import { isAsExpected } from "./become.ts";
-import { CLIENTS, type Heard, SAID } from "./client.ts";
+import { CLIENTS, type ReadStream, SAID } from "./client.ts";
 import { judge, type Observed } from "./judge.ts";
 import {
   answered,
@@ -47,7 +47,7 @@ const caseOf = (how: Case["how"], expected: Case["expected"]): Case => ({
   expected,
 });
 
-const HEARD: Heard = {
+const WHOLE_STREAM: ReadStream = {
   words: SAID,
   error: null,
   closed: true,
@@ -64,7 +64,7 @@ const ANSWER: Observed = {
     headers: new Headers({ "x-arbor-attempts": "1" }),
     text: "data: [DONE]\n\n",
     body: undefined,
-    heard: HEARD,
+    stream: WHOLE_STREAM,
   },
   charges: [{ amount: -USD, basis: "provider", prompt_tokens: 486, completion_tokens: 12 }],
   balance: CREDIT - USD,
@@ -76,7 +76,7 @@ const ANSWER: Observed = {
 const COUNTED: Observed = {
   ...ANSWER,
   one: caseOf("streamed", counted()),
-  response: { ...ANSWER.response, heard: { ...HEARD, cost: "0.000504" } },
+  response: { ...ANSWER.response, stream: { ...WHOLE_STREAM, cost: "0.000504" } },
   charges: [{ amount: -0.000504, basis: "estimate", prompt_tokens: 480, completion_tokens: 12 }],
   balance: CREDIT - 0.000504,
 };
@@ -86,7 +86,7 @@ const CUT: Observed = {
   one: caseOf("streamed", cut(2)),
   response: {
     ...ANSWER.response,
-    heard: { ...HEARD, words: SAID.slice(0, 2), error: FAILED[1], closed: false, cost: null },
+    stream: { ...WHOLE_STREAM, words: SAID.slice(0, 2), error: FAILED[1], closed: false, cost: null },
   },
   charges: [{ amount: -0.000484, basis: "partial", prompt_tokens: 480, completion_tokens: 2 }],
   balance: CREDIT - 0.000484,
@@ -103,7 +103,7 @@ const REFUSED: Observed = {
     headers: new Headers({ "x-arbor-attempts": "1", "retry-after": "7", "x-should-retry": "false" }),
     text: "{}",
     body: { error: { message: "It failed.", type: "upstream_error", code: FAILED[1] } },
-    heard: null,
+    stream: null,
   },
   charges: [],
   balance: CREDIT,
@@ -111,9 +111,9 @@ const REFUSED: Observed = {
   calls: [{ ...CALL, usage: null }],
 };
 
-const said = (from: Observed, heard: Partial<Heard>): Observed => ({
+const said = (from: Observed, stream: Partial<ReadStream>): Observed => ({
   ...from,
-  response: { ...from.response, heard: { ...from.response.heard!, ...heard } },
+  response: { ...from.response, stream: { ...from.response.stream!, ...stream } },
 });
 const received = (from: Observed, response: Partial<Observed["response"]>): Observed => ({
   ...from,
@@ -136,7 +136,7 @@ test.each([
 
 describe("the judge finds", () => {
   test.each<[string, Observed, string]>([
-    ["an error in place of an answer", received(ANSWER, { status: 502, heard: null }), "client"],
+    ["an error in place of an answer", received(ANSWER, { status: 502, stream: null }), "client"],
     ["a stream that was to be whole", { ...ANSWER, one: caseOf("whole", answered()) }, "client"],
     ["a word that is missing", said(ANSWER, { words: SAID.slice(1) }), "client"],
     ["an error event in a good answer", said(ANSWER, { error: FAILED[1] }), "client"],
@@ -190,8 +190,8 @@ describe("the judge finds", () => {
       "charge",
     ],
     ["a charge for what nobody generated", { ...ANSWER, calls: [{ ...CALL, usage: null }] }, "charge"],
-    ["another cost than was told", said(ANSWER, { cost: "0.000512" }), "told"],
-    ["a cost that was not told", said(ANSWER, { cost: null }), "told"],
+    ["another cost than was charged", said(ANSWER, { cost: "0.000512" }), "cost"],
+    ["a cost that was not sent", said(ANSWER, { cost: null }), "cost"],
     ["another balance", { ...ANSWER, balance: CREDIT }, "balance"],
     ["something still held", { ...ANSWER, released: false }, "hold"],
     ["a name of the provider's account", received(ANSWER, { text: "in org-standin" }), "secrets"],

@@ -34,11 +34,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (client.kind === "refusal") return refusalWrong(seen, client);
     return client.kind === "cut" ? cutWrong(seen, client) : answerWrong(seen);
   },
-  readable: ({ response: { heard } }) => heard?.unreadable ?? null,
-  closing: ({ one, response: { heard } }) => {
-    if (heard === null) return null;
+  readable: ({ response: { stream } }) => stream?.unreadable ?? null,
+  closing: ({ one, response: { stream } }) => {
+    if (stream === null) return null;
     const whole = one.expected.client.kind === "answer";
-    return heard.closed === whole ? null : `the closing event ${heard.closed ? "came" : "did not come"}`;
+    return stream.closed === whole ? null : `the closing event ${stream.closed ? "came" : "did not come"}`;
   },
   attempts: ({ one, response }) =>
     differs("attempts", one.expected.attempts, Number(response.headers.get("x-arbor-attempts"))),
@@ -50,10 +50,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     return others.every((key) => key === "well") ? null : `the second key became "${others.join()}"`;
   },
   charge: (seen) => chargeWrong(seen),
-  told: ({ one, response: { headers, heard }, charges }) => {
-    const told = heard === null ? headers.get("x-arbor-cost") : heard.cost;
-    if (one.expected.client.kind !== "answer") return differs("the cost told", null, told);
-    return differs("the cost told", -nano(charges[0]?.amount ?? 0), told === null ? null : nano(told));
+  cost: ({ one, response: { headers, stream }, charges }) => {
+    const cost = stream === null ? headers.get("x-arbor-cost") : stream.cost;
+    if (one.expected.client.kind !== "answer") return differs("the cost", null, cost);
+    return differs("the cost", -nano(charges[0]?.amount ?? 0), cost === null ? null : nano(cost));
   },
   balance: ({ charges, balance }) => {
     const spent = charges.reduce((sum, { amount }) => sum - nano(amount), 0);
@@ -79,7 +79,7 @@ export const generated = ({ calls }: Observed): Usage | null => calls.at(-1)?.us
 
 /** The words that the client has. */
 export const wordsOf = ({ one, response }: Observed): readonly string[] =>
-  response.heard?.words ?? CLIENTS[one.style].wordsOf(response.body) ?? [];
+  response.stream?.words ?? CLIENTS[one.style].wordsOf(response.body) ?? [];
 
 const differs = (what: string, expected: unknown, found: unknown): string | null =>
   expected === found ? null : `${what}: ${found}, not ${expected}`;
@@ -92,22 +92,22 @@ function wordsWrong(seen: Observed, count: number): string | null {
 }
 
 function answerWrong(seen: Observed): string | null {
-  const { status, text, heard } = seen.response;
+  const { status, text, stream } = seen.response;
   if (status !== 200) return `${status} ${text.slice(0, 200)}`;
-  if ((seen.one.how === "streamed") !== (heard !== null)) return "it is not as it was asked for";
-  if (heard?.error != null) return `an error event, ${heard.error}`;
+  if ((seen.one.how === "streamed") !== (stream !== null)) return "it is not as it was asked for";
+  if (stream?.error != null) return `an error event, ${stream.error}`;
   return wordsWrong(seen, SAID.length);
 }
 
 function cutWrong(seen: Observed, { words, code }: Cut): string | null {
-  const { status, text, heard } = seen.response;
-  if (status !== 200 || heard === null) return `${status} ${text.slice(0, 200)}`;
-  return differs("the error event", code, heard.error) ?? wordsWrong(seen, words);
+  const { status, text, stream } = seen.response;
+  if (status !== 200 || stream === null) return `${status} ${text.slice(0, 200)}`;
+  return differs("the error event", code, stream.error) ?? wordsWrong(seen, words);
 }
 
 function refusalWrong({ one, response }: Observed, { status, code, ...more }: Refused): string | null {
-  const { headers, body, heard } = response;
-  if (heard !== null) return "a stream began";
+  const { headers, body, stream } = response;
+  if (stream !== null) return "a stream began";
   const retry = headers.get("retry-after");
   const wait = more.retryAfterS;
   return (
@@ -144,8 +144,8 @@ function chargeWrong(seen: Observed): string | null {
   return countedWrong(seen, truth, { ...charge, amount });
 }
 
-const exactWrong = (truth: Usage, { told, beside }: Answered, amount: number): string | null =>
-  differs("the charge in nano-dollars", priced(truth, told, beside), amount);
+const exactWrong = (truth: Usage, { reported, beside }: Answered, amount: number): string | null =>
+  differs("the charge in nano-dollars", priced(truth, reported, beside), amount);
 
 interface Counted {
   readonly amount: number;

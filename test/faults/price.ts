@@ -10,15 +10,15 @@ export const PRICES = { InputText: 1, OutputText: 2, CachedText: 0.5, CacheWrite
 /** Nano-dollars a token: USD per million tokens is 1000 of them. */
 const nanoOf = (usdPerMillion: number): number => usdPerMillion * 1_000;
 
-/** What the count costs where `told` was told apart, and all else as plain input and output. Nano-dollars. */
+/** Returns what the count costs where the kinds of `reported` were reported separately, and all else is plain input and output, in nano-dollars. */
 export function priced(
   usage: Usage,
-  told: readonly Apart[],
+  reported: readonly Apart[],
   beside: { readonly prompt: number; readonly completion: number } = { prompt: 0, completion: 0 },
 ): number {
-  const cached = told.includes("cached") ? usage.cached : 0;
-  const written = told.includes("written") ? usage.cacheWrite : 0;
-  const reasoning = told.includes("reasoning") ? usage.reasoning : 0;
+  const cached = reported.includes("cached") ? usage.cached : 0;
+  const written = reported.includes("written") ? usage.cacheWrite : 0;
+  const reasoning = reported.includes("reasoning") ? usage.reasoning : 0;
   return (
     beside.prompt * nanoOf(PRICES.InputText) +
     beside.completion * nanoOf(PRICES.OutputText) +

@@ -81,10 +81,10 @@ function lineOf({ seen, wrong }: Result): Line {
 }
 
 function sawOf(seen: Observed): string {
-  const { status, body, heard, text } = seen.response;
+  const { status, body, stream, text } = seen.response;
   const size = `${wordsOf(seen).length} words, ${Buffer.byteLength(text)} B`;
-  if (heard === null) return status === 200 ? `200 ${size}` : `${status} ${body?.error?.code ?? "?"}`;
-  const end = heard.closed ? "closed" : heard.error === null ? "broke off" : `then ${heard.error}`;
+  if (stream === null) return status === 200 ? `200 ${size}` : `${status} ${body?.error?.code ?? "?"}`;
+  const end = stream.closed ? "closed" : stream.error === null ? "broke off" : `then ${stream.error}`;
   return `${status} ${size}, ${end}`;
 }
 
@@ -93,5 +93,5 @@ function ownOf(seen: Observed): string {
   const { client } = seen.one.expected;
   const usage = generated(seen);
   if (usage === null) return "";
-  return String(priced(usage, client.kind === "answer" ? client.told : []));
+  return String(priced(usage, client.kind === "answer" ? client.reported : []));
 }

@@ -10,15 +10,15 @@ export type ClientStyle = (typeof CLIENT_STYLES)[number];
 export const HOWS = ["whole", "streamed"] as const;
 export type How = (typeof HOWS)[number];
 
-/** Kinds of token that the provider told apart from plain text, and that have a price of their own. */
+/** Kinds of token that the provider reported separately from plain text, and that have a price of their own. */
 export type Apart = "cached" | "written" | "reasoning";
 
 export interface Answered {
   readonly kind: "answer";
   readonly basis: "provider" | "estimate";
-  /** What the usage told apart; all else is plain input or output. */
-  readonly told: readonly Apart[];
-  /** What a usage tells in no total, and is charged all the same. */
+  /** What the usage reported separately; all else is plain input or output. */
+  readonly reported: readonly Apart[];
+  /** What a usage has in no total, and is charged all the same. */
   readonly beside?: { readonly prompt: number; readonly completion: number };
 }
 
@@ -36,11 +36,11 @@ export interface Refused {
   readonly code: string;
   /** Another key is tried where there is one. */
   readonly over: boolean;
-  /** Seconds told as retry-after, give or take one; absent: not looked at. */
+  /** Seconds of retry-after, give or take one; not checked when omitted. */
   readonly retryAfterS?: number;
-  /** `x-should-retry: false` is told. */
+  /** `x-should-retry: false` is sent. */
   readonly final: boolean;
-  /** The provider's own words are told. */
+  /** The provider's own words are sent. */
   readonly words: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Expected {
   readonly client: Answered | Cut | Refused;
   /** What the first key became; see `become.ts` for the words. `~` before a number: give or take one. */
   readonly key: string;
-  /** Attempts that the response tells of. */
+  /** Attempts that the response reports. */
   readonly attempts: number;
 }
 
@@ -109,17 +109,17 @@ const EVERYTHING: readonly Apart[] = ["cached", "written", "reasoning"];
 
 /** A good answer, charged by the provider's own figures. */
 export const answered = (
-  told: readonly Apart[] = EVERYTHING,
+  reported: readonly Apart[] = EVERYTHING,
   beside?: NonNullable<Answered["beside"]>,
 ): Expected => ({
-  client: { kind: "answer", basis: "provider", told, ...(beside && { beside }) },
+  client: { kind: "answer", basis: "provider", reported, ...(beside && { beside }) },
   key: WELL,
   attempts: 1,
 });
 
 /** A good answer whose figures are missing, or make no sense: counted. */
 export const counted = (): Expected => ({
-  client: { kind: "answer", basis: "estimate", told: [] },
+  client: { kind: "answer", basis: "estimate", reported: [] },
   key: WELL,
   attempts: 1,
 });
@@ -151,7 +151,7 @@ export const passed = (status: number, code = "upstream_rejected"): Expected =>
 
 /** Twelve words that are seen, and all else that a usage can tell apart. */
 const TOLD_APART = "output=16 reasoning=4 cached=20 cache_write=10";
-/** Where nobody tells the figures, nobody can count what is hidden: twelve words and nothing else. */
+/** Where no usage is reported, what is hidden cannot be counted: twelve words and nothing else. */
 const PLAIN = "output=12";
 /** What a good key answers. */
 export const GOOD = TOLD_APART;

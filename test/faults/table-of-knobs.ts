@@ -7,7 +7,7 @@ const late = refused(TIMEOUT, FAILURE);
 /** The time for all attempts together is over. */
 const tooLate = refused(TIMEOUT, FAILURE, { over: false });
 
-/** Only the totals are told. */
+/** Only the totals are reported. */
 const totals = answered([]);
 
 /** In chat the prompt's figure is missing; in messages it came before, and the part that was thinking never comes. */
@@ -32,10 +32,10 @@ export const KNOB_SHEETS: Readonly<Record<string, Sheet>> = {
   "usage=moonshot": { chat: answered(["cached"]), else: answered() },
   "usage=beside": answered(),
   "usage=iterations": { chat: answered(), messages: withCompaction },
-  // The Owner has priced the model, so whichever answers costs that; and who answered is told.
+  // The Owner has priced the model, so whichever answers costs that; and the response names the one that answered.
   "answered=gpt-4o": answered(),
   "usage=output_only": outputOnly,
-  // What is hidden is told all the same, though nobody could count it.
+  // What is hidden is reported all the same, though it could not be counted.
   "usage=output_only output=16 reasoning=4": outputOnly,
   "usage=none": counted(),
   "usage=zero": counted(),

@@ -1,4 +1,4 @@
-// What every refusal of the stand-in leads to, by hand: what the client is told, what the key becomes, whether another key
+// What every refusal of the stand-in leads to, by hand: what the client receives, what the key becomes, whether another key
 // is tried. Nothing of this is worked out by the code that it is held against.
 
 import {
@@ -25,17 +25,17 @@ const limited = refused(LIMITED, LIMITED_ONCE, { retryAfterS: 1 });
 const noModel = refused(NO_MODEL, PASSED_OVER);
 const late = refused(TIMEOUT, FAILURE);
 /** Limited for a stated time: a rest so long, and no failure. */
-const rests = (told: string, retryAfterS: number, final = false) =>
-  refused(LIMITED, `rests ${told}`, { retryAfterS, final });
+const rests = (wait: string, retryAfterS: number, final = false) =>
+  refused(LIMITED, `rests ${wait}`, { retryAfterS, final });
 /** Short enough to be waited for where there is no other key. */
-const waitedFor = (told: string, retryAfterS: number) =>
-  refused(LIMITED, `rests ${told}`, { retryAfterS, attempts: 2 });
+const waitedFor = (wait: string, retryAfterS: number) =>
+  refused(LIMITED, `rests ${wait}`, { retryAfterS, attempts: 2 });
 /** The messages style gives errors a type and no code. */
 const inWords = (status: number, code: string): Sheet => ({
   chat: passed(status, code),
   else: passed(status),
 });
-/** One 409 may be another request's doing, so a second key is asked before the client is told. */
+/** One 409 may be another request's doing, so a second key is asked before the client gets an error. */
 const conflict = (code: string) => refused([409, code], WELL, { words: true });
 
 export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {

@@ -31,10 +31,10 @@ test("every row is served, once", () => {
 
 test("every row stands in the table of docs/paths.md", async () => {
   const table = await Bun.file(new URL("../../docs/paths.md", import.meta.url)).text();
-  const told = [...table.matchAll(/^\| (`\/v1\/[^|]+`) \|/gm)].flatMap(
+  const documented = [...table.matchAll(/^\| (`\/v1\/[^|]+`) \|/gm)].flatMap(
     ([, cell]) => cell!.match(/[^`, ]+/g)!,
   );
-  expect(told.sort()).toEqual(GATEWAY_ENDPOINTS.map(({ path }) => path).sort());
+  expect(documented.sort()).toEqual(GATEWAY_ENDPOINTS.map(({ path }) => path).sort());
 });
 
 test("a path that is in no row is refused by name", () => {

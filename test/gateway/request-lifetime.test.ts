@@ -23,7 +23,7 @@ function rig(ms = 1_000) {
   return { clock, client, lifetime: new RequestLifetime(signal, clock, ms), listeners: () => listeners };
 }
 
-/** What whoever waits on the attempt is told. */
+/** The error of what waits on the attempt. */
 const reasonOf = (attempt: Cancellation): string =>
   attempt.signal.aborted ? cutBy(attempt.signal, null).name : "alive";
 
@@ -40,7 +40,7 @@ describe("a request that this process ends", () => {
     expect(reasonOf(attempt)).toBe("client_gone");
   });
 
-  test("wakes whoever waits", async () => {
+  test("wakes all that wait", async () => {
     const { lifetime } = rig();
     const paused = lifetime.sleep(60_000);
     lifetime.abort(ACCOUNT_CLOSED);
@@ -55,14 +55,14 @@ describe("a request that this process ends", () => {
   });
 });
 
-test("whoever wants to know that a request is over is told once", () => {
+test("a listener is called once when a request has ended", () => {
   const { lifetime } = rig();
-  let told = 0;
-  lifetime.onClose({ closed: () => void told++ });
-  expect(told).toBe(0);
+  let closings = 0;
+  lifetime.onClose({ closed: () => void closings++ });
+  expect(closings).toBe(0);
   lifetime.close();
   lifetime.close();
-  expect(told).toBe(1);
+  expect(closings).toBe(1);
 });
 
 describe("an attempt", () => {

@@ -5,7 +5,7 @@ import { createStoredResponse, type StoredResponseParts } from "../../src/gatewa
 import { INTERNAL, refusalOf } from "../../src/http/errors.ts";
 import { countingRandom, manualClock } from "../runtime/manual-clock.ts";
 
-/** `lagMs`: how far the store is behind. Whoever comes past the door is told that there is nobody. */
+/** `lagMs`: how far the store is behind. Accounts that are asked are not found. */
 function recalledAt(lagMs: number) {
   const parts = {
     clock: manualClock(),

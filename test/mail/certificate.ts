@@ -1,4 +1,4 @@
-// The certificate of the post office's tests, for mail.example, by its own authority. It protects nothing: whoever reads
+// The certificate of the post office's tests, for mail.example, by its own authority. It protects nothing: everyone who reads
 // this file has its key.
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----

@@ -46,16 +46,16 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
   const asked: string[] = [];
   let current = DOWN;
   let owned = true;
-  let hear: (topic: string, body: unknown) => void = () => {};
+  let deliver: (topic: string, body: unknown) => void = () => {};
   const system = {
     async ask(_to: unknown, type: string) {
       asked.push(type);
       return type === "view" ? current : { ...owner.empty("2").config, serviceMail };
     },
-    subscribe(_topic: string, handle: typeof hear) {
-      hear = handle;
+    subscribe(_topic: string, handle: typeof deliver) {
+      deliver = handle;
       return () => {
-        hear = () => {};
+        deliver = () => {};
       };
     },
     owns: () => owned,
@@ -75,7 +75,7 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
     async publish(view: LevelView, { withoutKeys = false } = {}) {
       current = view;
       const { keys: _, ...rest } = view;
-      hear(`level.${view.id}`, withoutKeys ? rest : view);
+      deliver(`level.${view.id}`, withoutKeys ? rest : view);
       await settled();
     },
   };
@@ -83,8 +83,8 @@ function rig({ serviceMail = "ops@owner.example", sender = SENDER as Sender | nu
 
 describe("a Level", () => {
   test.each<[string, LevelView, number]>([
-    ["whose keys all sleep or are disabled is told of", DOWN, 1],
-    ["whose keys are all disabled is told of", viewOf([keyOf(1, "disabled")]), 1],
+    ["whose keys all sleep or are disabled is reported", DOWN, 1],
+    ["whose keys are all disabled is reported", viewOf([keyOf(1, "disabled")]), 1],
     ["with one key that is well is not", viewOf([keyOf(1), keyOf(2)], [asleep(1)]), 0],
     [
       "with a key that merely rests is not",
@@ -100,7 +100,7 @@ describe("a Level", () => {
     expect(mailer.letters).toHaveLength(letters);
   });
 
-  test("is told of by news without its keys, too", async () => {
+  test("is reported by a publication without its keys, too", async () => {
     const { publish, mailer } = rig();
     await publish(DOWN, { withoutKeys: true });
     expect(mailer.letters).toHaveLength(1);

@@ -169,7 +169,7 @@ describe("a crash between sending and the mark", () => {
     expect(ids[0]).toMatch(new RegExp(`^<soft-limit\\.${team.id}\\.2026-01\\.\\d+@owner\\.example>$`));
   });
 
-  test("without a crash the account is told by the next sweep, and nothing is sent again", async () => {
+  test("without a crash the account learns of it by the next sweep, and nothing is sent again", async () => {
     await reachLimit();
     let dead = true;
     const ask = ((...given: Parameters<typeof tree.system.ask>) =>
@@ -205,7 +205,7 @@ describe("a mail that the server does not take", () => {
     expect(pauses).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  test("is postponed in the table too, for whoever starts anew", async () => {
+  test("is postponed in the table too, for the process that starts next", async () => {
     await reachLimit();
     mailer.faults.push("ESOCKET ECONNREFUSED");
     await start().sweep();
@@ -249,7 +249,7 @@ describe("a mail that the server does not take", () => {
   });
 });
 
-test("an account that could not be told that its mail is given up is told by the next sweep", async () => {
+test("an account that did not learn that its mail is given up learns it by the next sweep", async () => {
   await reachLimit();
   pass(Date.UTC(2026, 1) - NOON + 8 * DAY);
   let reached = false;

@@ -1,4 +1,4 @@
-// A mailer that keeps letters instead of sending them, and fails as it is told: the sibling of smtp.ts for tests of those
+// A mailer that keeps letters instead of sending them, and fails as a test sets it: the sibling of smtp.ts for tests of those
 // who write letters.
 
 import type { Letter, Mailer, MailServer, SendResult } from "../../src/mail/mail.ts";

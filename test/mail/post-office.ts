@@ -1,4 +1,4 @@
-// A real SMTP server for tests: it takes letters, refuses whom it is told to refuse, and can be closed for a while.
+// A real SMTP server for tests: it takes letters, refuses the addresses that a test names, and can be closed for a while.
 // Nothing here asserts.
 
 import type { AddressInfo } from "node:net";

@@ -106,7 +106,7 @@ describe("a login", () => {
     expect(letters[0]!.user).toBe(LOGIN.user);
   });
 
-  test("that is wrong is told by its codes, without the server's words", async () => {
+  test("that is wrong is reported by its codes, without the server's words", async () => {
     const { port, letters } = await office({ tls: "starttls", login: LOGIN });
     const wrong = { user: LOGIN.user, pass: "another-secret-password" };
     const sent = await mailer().send(at(port, { login: wrong }), LETTER);
@@ -115,7 +115,7 @@ describe("a login", () => {
   });
 });
 
-describe("what goes wrong is told by codes", () => {
+describe("what goes wrong is reported by codes", () => {
   test("a recipient that the server does not know", async () => {
     const { port, letters } = await office({ unknown: [LETTER.to] });
     expect(await mailer().send(at(port), LETTER)).toEqual({ ok: false, why: "EENVELOPE 550" });

@@ -42,7 +42,7 @@ const ownerWith = (over: object = {}): Promise<Owner> => bench.owner({ config: m
 const ask = ({ key }: { readonly key: string }, body?: object) =>
   bench.call(key, "POST", "/x-config/test-mail", body);
 
-/** A mail server that answers each command as it is told, and anything else with 250. */
+/** A mail server with given answers to some commands, and 250 to all others. */
 async function scripted(answers: Readonly<Record<string, string>>): Promise<number> {
   const serve = (socket: Socket) => {
     socket.on("error", () => {});
@@ -143,7 +143,7 @@ describe("refused", () => {
     expect((await ask({ key: bench.rootKey })).status).toBe(200);
   });
 
-  test("to whoever is no Owner, is suspended, or adds a field", async () => {
+  test("to an account that is no Owner, is suspended, or adds a field", async () => {
     const owner = await ownerWith();
     const user = await bench.subaccount(owner);
     expectError(await ask(user), 403, "not_owner");

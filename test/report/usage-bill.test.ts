@@ -173,7 +173,7 @@ const use = (account: number, day: string, model: string, requests: number, cost
   ...{ prompt: 1, completion: 1, cached: 0, cacheWrite: 0, reasoning: 0 },
 });
 
-describe("what is told of an account", () => {
+describe("the figures of an account", () => {
   test("its dearest and its most asked model need not be the same; of equal ones the first by name", async () => {
     const store = await stored([
       use(4, TODAY, "b", 1, 900),

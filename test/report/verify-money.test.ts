@@ -227,18 +227,18 @@ describe("children", () => {
     return findings.flatMap(({ rule, where, what }) => (rule === "children" ? [`${where}: ${what}`] : []));
   };
   /** The word never came, in the ledger and in all that was derived from it. */
-  const unheard = (of: "owner" | "blue", type: string) => (hand: Hand) => {
+  const undelivered = (of: "owner" | "blue", type: string) => (hand: Hand) => {
     without(of, type)(hand);
     hand.db.run("DELETE FROM snapshots");
   };
 
-  test("one too many: it was never told that one has left", async () => {
-    const found = await rules(unheard("owner", "child_left"));
+  test("one too many: it never learned that one has left", async () => {
+    const found = await rules(undelivered("owner", "child_left"));
     expect(found).toEqual([`account/${owner.id}: it counts 1 too many`]);
   });
 
   test("one too few: it never took the one that was moved", async () => {
-    const found = await rules(unheard("blue", "child_joined"));
+    const found = await rules(undelivered("blue", "child_joined"));
     expect(found).toEqual([`account/${blue.id}: it counts 1 too few`]);
   });
 

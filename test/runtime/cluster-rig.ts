@@ -21,7 +21,7 @@ export interface Lines {
   /** Part of the calls that take up to `slowMs` in each leg. */
   readonly slow: number;
   readonly slowMs: number;
-  /** Part of the writes whose writer is not told: applied, not applied, or applied up to `slowMs` later. */
+  /** Part of the writes whose writer gets no answer: applied, not applied, or applied up to `slowMs` later. */
   readonly unsure: number;
 }
 
@@ -248,7 +248,7 @@ function driven(
   };
 }
 
-/** The registry as one node sees it. What was sent may be applied although its sender is gone or told nothing. */
+/** The registry as one node sees it. What was sent may be applied although its sender is gone or got no answer. */
 function line(parts: {
   registry: Registry;
   world: Clock;
@@ -262,17 +262,18 @@ function line(parts: {
     random.chance(lines.slow) ? random.unit() * lines.slowMs : random.pause(lines.latencyMs);
 
   /** The answer comes when both legs are over; the node hears it when it runs. */
-  function call<T>(run: () => Promise<T>, told: boolean, applied: boolean, lateMs: number): Promise<T> {
+  function call<T>(run: () => Promise<T>, answered: boolean, applied: boolean, lateMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       let answer: Promise<T> | null = null;
       const there = leg();
       if (applied && !isCut()) {
         world.after(there + lateMs, () => {
           answer = run();
-          if (told) world.after(leg(), () => void clock.after(0, () => void answer!.then(resolve, reject)));
+          if (answered)
+            world.after(leg(), () => void clock.after(0, () => void answer!.then(resolve, reject)));
         });
       }
-      if (!told || isCut()) clock.after(there + leg(), () => reject(new Error("the line is unsure")));
+      if (!answered || isCut()) clock.after(there + leg(), () => reject(new Error("the line is unsure")));
     });
   }
 

@@ -133,7 +133,7 @@ test("idle actors are saved a few at a time", async () => {
 });
 
 describe("the sweep after a restart", () => {
-  test("wakes whoever left something unsaved, and nobody else", async () => {
+  test("wakes actors with something unsaved, and no others", async () => {
     const before = await rig();
     await before.ask("saved", "save", { amount: 1 });
     await before.ask("unsaved", "add", { amount: 1 });
@@ -143,7 +143,7 @@ describe("the sweep after a restart", () => {
     expect(await after.store.loadSnapshot("account/unsaved")).toMatchObject({ state: { total: 1 } });
   });
 
-  test("tells how far everything is saved, and never beyond what is not", async () => {
+  test("reports how far everything is saved, and never beyond what is not", async () => {
     const made = await rig();
     await made.ask("a", "add", { amount: 1 });
     const at = (await ledgerOf(made.store, "a"))[0]!.at;

@@ -15,7 +15,7 @@ async function started<N extends string>(...names: N[]): Promise<Nodes & Record<
   return { ...rig, ...(made as Record<N, TestNode>) };
 }
 
-/** Asks without pause until told to stop; answers what was answered. */
+/** Asks without pause until it is stopped; returns the replies. */
 function traffic(rig: Nodes, by: TestNode, ids: readonly string[]): { stop(): Promise<unknown[]> } {
   let over = false;
   const answers: unknown[] = [];

@@ -35,7 +35,7 @@ describe("placement of a single process", () => {
     expect(epochs).toEqual([1, 2, 3, 4]);
   });
 
-  test("tells which shards it gained, and since when they want a sweep", async () => {
+  test("reports which shards it gained, and from where they must be scanned", async () => {
     const shared = registry();
     const first = createSingleNodePlacement({ registry: shared, node: "n1" });
     await first.join();

@@ -166,7 +166,7 @@ describe("bounds", () => {
 });
 
 describe("the whole cluster", () => {
-  test("is told node by node; one that is silent is told as null", async () => {
+  test("is returned node by node; one that is silent is null", async () => {
     const rig = await two();
     const id = rig.idAt(rig.b);
     await rig.a.ask(id, "add", { amount: 5 });
@@ -229,7 +229,7 @@ describe("the whole cluster", () => {
     expect(await asked).toBeInstanceOf(UnavailableError);
   });
 
-  test("tells how many wait on the busiest actor", async () => {
+  test("returns how many wait on the busiest actor", async () => {
     const rig = await two();
     const id = rig.idAt(rig.b);
     const open = rig.b.store.holdAppends();

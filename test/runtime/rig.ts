@@ -28,7 +28,7 @@ export interface Rig {
   readonly system: ActorSystem<PurseProtocol>;
   /** What was logged: `event`, and the actor it was about. */
   readonly logged: { event: string; actor: unknown; why: unknown }[];
-  /** Watermarks that were told. */
+  /** Watermarks that were reported. */
   readonly watermarks: number[];
   ask<N extends keyof PurseCommands & string>(
     id: string,

@@ -11,29 +11,29 @@ import { ledgerOf, rig } from "./rig.ts";
 /** An array of two that ends after the first. */
 const NONSENSE = Uint8Array.of(0x92, 1);
 
-test("news that cannot be read are told and passed over; the next are heard", async () => {
+test("publications that cannot be read are logged and passed over; the next are received", async () => {
   const bus = memoryBus();
   const { system, logged } = await rig({ bus });
-  const heard: unknown[] = [];
-  system.subscribe("purse.>", (_topic, body) => void heard.push(body));
+  const received: unknown[] = [];
+  system.subscribe("purse.>", (_topic, body) => void received.push(body));
   bus.publish("purse.a", NONSENSE);
   await settled();
   await system.ask({ kind: "account", id: "a" }, "announce", { word: "rain" });
   await settled();
-  expect(heard).toEqual(["rain"]);
+  expect(received).toEqual(["rain"]);
   expect(logged.filter(({ event }) => event === "news_failed")).toHaveLength(1);
 });
 
-test("news that one listener fails at are heard by the others", async () => {
+test("publications that one listener fails at are received by the others", async () => {
   const { system, ask, logged } = await rig();
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   system.subscribe("purse.>", () => {
     throw new Error("of another shape");
   });
-  system.subscribe("purse.>", (_topic, body) => void heard.push(body));
+  system.subscribe("purse.>", (_topic, body) => void received.push(body));
   await ask("a", "announce", { word: "rain" });
   await settled();
-  expect(heard).toEqual(["rain"]);
+  expect(received).toEqual(["rain"]);
   expect(logged.filter(({ event }) => event === "news_failed")).toHaveLength(1);
 });
 

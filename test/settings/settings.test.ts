@@ -166,7 +166,7 @@ describe("LB_WAIT_MS", () => {
 
 describe("SECRETS_KEY", () => {
   const KEY = Buffer.alloc(32, 1).toString("base64");
-  test("is needed on MongoDB, by whoever opens secrets; the line says how to make one", () => {
+  test("is needed on MongoDB, by every command that opens secrets; the line says how to make one", () => {
     const settings = read({ STORE_URL: MONGODB });
     expect(() => secretsKey(settings)).toThrow(BadSetting);
     expect(() => secretsKey(settings)).toThrow(/^SECRETS_KEY .*openssl rand -base64 32/);

@@ -69,7 +69,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       await store.close();
     });
 
-    test("tells actors in order, page by page", async () => {
+    test("lists actors in order, page by page", async () => {
       expect(await audit.listActors("", "", 10)).toEqual(["account/1", "account/2", "level/1"]);
       expect(await audit.listActors("account/", "account/1", 10)).toEqual(["account/2"]);
       expect(await audit.listActors("", "", 1)).toEqual(["account/1"]);
@@ -80,7 +80,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       expect((await audit.readCommits("account/1", 0, 2)).map(({ seq }) => seq)).toEqual([1, 2]);
     });
 
-    test("tells what was derived, each with its seq", async () => {
+    test("lists what was derived, each with its seq", async () => {
       const { snapshot, documents, newer } = await audit.derivedOf("account/1", 1);
       expect(snapshot?.seq).toBe(2);
       expect(documents).toEqual([
@@ -93,7 +93,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       });
     });
 
-    test("tells the projected lines of an actor, and up to which line they are all there", async () => {
+    test("lists the projected lines of an actor, and up to which line they are all there", async () => {
       const found = () => store.lines({ actor: "account/1" }, null, 9);
       for (let looks = 0; (await found()).lines.length < 2 && looks < LOOKS_MAX; looks++) await Bun.sleep(20);
       await audit.close();
@@ -186,7 +186,7 @@ export function testAudit(name: string, open: () => Promise<Audited>): void {
       const key = (await audit.derivedOf("account/1", 1)).documents.at(-1)!;
       await store.save([save("account/1", 4, bodies)]);
       const { snapshot, documents, newer } = await audit.derivedOf("account/1", 1);
-      // As of the moment, or told apart.
+      // As of the moment, or separately.
       for (const { seq } of [...documents, ...(snapshot === null ? [] : [snapshot])])
         expect(seq).toBeLessThan(4);
       expect(documents.length + newer.length).toBe(2);

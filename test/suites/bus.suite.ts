@@ -14,8 +14,8 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
     });
     afterEach(() => bus.close());
 
-    /** What a subscriber heard of these topics. */
-    async function heard(subscription: string, topics: readonly string[]): Promise<string[]> {
+    /** What a subscriber receives of these topics. */
+    async function received(subscription: string, topics: readonly string[]): Promise<string[]> {
       const got: string[] = [];
       bus.subscribe(subscription, (topic) => got.push(topic));
       await delivered();
@@ -65,7 +65,7 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
     ])(
       "a subscription of %p hears what it names, and nothing else",
       async (subscription, topics, expected) => {
-        expect(await heard(subscription, topics)).toEqual(expected);
+        expect(await received(subscription, topics)).toEqual(expected);
       },
     );
 
@@ -84,7 +84,7 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
     test("what nobody listens to is dropped", async () => {
       bus.publish("nobody", bytes(1));
       await delivered();
-      expect(await heard("nobody", [])).toEqual([]);
+      expect(await received("nobody", [])).toEqual([]);
     });
 
     test("a frame belongs to who got it: nobody else sees what becomes of it", async () => {

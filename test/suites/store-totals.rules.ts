@@ -233,13 +233,13 @@ export function totalsRules(store: () => Store): void {
       await keep([...names, ...usage], 2);
       const query = { accounts: { dna: ".1.7." }, ...YEAR, accountFields: ["name"] };
       const [slow, fast] = [await store().usageReport(query), await store().usageReport(query)];
-      const told: AccountUsage[] = [];
+      const reported: AccountUsage[] = [];
       for await (const some of slow.accounts) {
-        told.push(...some);
+        reported.push(...some);
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
-      expect(told).toEqual((await Array.fromAsync(fast.accounts)).flat());
-      expect(told.map(({ account, fieldValues: [name] }) => [account, name])).toEqual(
+      expect(reported).toEqual((await Array.fromAsync(fast.accounts)).flat());
+      expect(reported.map(({ account, fieldValues: [name] }) => [account, name])).toEqual(
         ids.map((id) => [id, `name ${id}`]),
       );
     });
@@ -272,7 +272,7 @@ export function totalsRules(store: () => Store): void {
       ]);
     });
 
-    test("what documents say is told; what they do not say is empty", async () => {
+    test("what documents say is returned; what they do not say is empty", async () => {
       await keep([document("accounts", "7", 2, { id: 7, name: "seven" })], 2);
       const { accounts } = await asked({ accountFields: ["name", "alias"] });
       expect(accounts.map(({ account, fieldValues }) => [account, fieldValues])).toEqual([

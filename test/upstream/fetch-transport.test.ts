@@ -1,4 +1,4 @@
-// Large bodies on their way to a provider: in pieces, byte for byte, with their length told; small ones as they are.
+// Large bodies on their way to a provider: in pieces, byte for byte, with their length; small ones as they are.
 
 import { afterAll, expect, test } from "bun:test";
 import { inPieces } from "../../src/upstream/fetch-transport.ts";
@@ -21,7 +21,7 @@ const bodyOf = (bytes: number): Uint8Array => {
   return body.subarray(100, 100 + bytes);
 };
 
-test.each([1_000_000, 5_000_001])("%d bytes come as they were, and are told beforehand", async (bytes) => {
+test.each([1_000_000, 5_000_001])("%d bytes come as they were, with a content-length", async (bytes) => {
   const body = bodyOf(bytes);
   const { init, length } = inPieces(body)!;
   const headers = { "content-length": length };

@@ -26,7 +26,7 @@ describe("a secret", () => {
   test("is taken out of what is no JSON", () => {
     expect(createRedactor([SECRET], ["dep"])(`<p>${SECRET} ${SECRET}`)).toBe("<p>[removed] [removed]");
   });
-  test("is not told by what nobody can read", () => {
+  test("is not recognized in what cannot be read", () => {
     const depth = 30_000;
     expect(createRedactor([SECRET], [])(`${"[".repeat(depth)}"x"${"]".repeat(depth)}`)).not.toContain("x");
   });

@@ -1,5 +1,5 @@
 // A small provider on loopback for one attempt at a time, and an upstream of every type that reaches it under several
-// names. The first part of a path says how the provider behaves; without one it tells what it was sent. Asserts nothing.
+// names. The first part of a path says how the provider behaves; without one it answers what it was sent. Asserts nothing.
 
 import { exportPKCS8, generateKeyPair } from "jose";
 import { type Clock, realClock } from "../../src/base/clock.ts";
@@ -117,7 +117,7 @@ export const attemptWith = (key: UpstreamKey, change: Partial<UpstreamRequest> =
   ...change,
 });
 
-/** What the provider was sent, as it tells it. */
+/** What the provider was sent, as its answer has it. */
 export interface Echo {
   method: string;
   path: string;

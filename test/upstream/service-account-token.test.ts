@@ -204,7 +204,7 @@ describe("who waits", () => {
       signal: { name: "timeout" },
     });
   });
-  test("is told after thirty seconds that nobody answers", async () => {
+  test("fails after thirty seconds without an answer", async () => {
     const clock = manualClock();
     let asked = false;
     const silent = createTokens({
@@ -266,7 +266,7 @@ describe("a refused exchange is", () => {
       signal: { name: "unreachable", status: 0, note: "token address: ECONNREFUSED" },
     });
   });
-  test("told without the statement", async () => {
+  test("reported without the statement", async () => {
     const { calls, of } = rig(() => {
       const statement = new URLSearchParams(String(calls[0]!.body)).get("assertion");
       return Response.json(

@@ -126,7 +126,7 @@ test("an unreadable range is named at once", () => {
   expect(() => fixture({}, ["127.0.0.0/99"])).toThrow("127.0.0.0/99");
 });
 
-test("a name that does not resolve is told apart from a forbidden one and is not remembered", async () => {
+test("a name that does not resolve is distinguished from a forbidden one and is not remembered", async () => {
   const names: Record<string, readonly string[]> = {};
   const { guard } = fixture(names);
   expect(await guard.check("https://new.example.com")).toMatchObject({ ok: false, kind: "unresolved" });

@@ -75,8 +75,12 @@ describe("cloud_a says", () => {
     expect(read(429, limited, { "retry-after": "7", "retry-after-ms": "6500" }).retryAfterMs).toBe(6_500);
   });
   test("the client's own fault, in the client's words", () => {
-    const told = read(400, error("content_filter", "The response was filtered", FILTERED)).pass;
-    expect(told).toMatchObject({ status: 400, code: "content_filter", message: "The response was filtered" });
+    const passed = read(400, error("content_filter", "The response was filtered", FILTERED)).pass;
+    expect(passed).toMatchObject({
+      status: 400,
+      code: "content_filter",
+      message: "The response was filtered",
+    });
   });
 });
 

@@ -460,7 +460,7 @@ describe("an error of the network", () => {
     ["anything else", "thrown text", "unreachable"],
   ];
   for (const [rule, error, name] of ERRORS) {
-    test(`${rule} is ${name}, and its note tells no address`, () => {
+    test(`${rule} is ${name}, and its note has no address`, () => {
       const signal = fromError(error);
       expect(signal.name).toBe(name);
       expect(signal.note).not.toMatch(/10\.0|sk-/);

@@ -1,5 +1,5 @@
 // Counts the steps of a regular expression: a plain backtracking matcher goes over the same text as the engine does, and
-// every look at a character and every way that it tries is a step. The engine tells only time, which judges the machine.
+// every look at a character and every way that it tries is a step. The engine reports only time, which judges the machine.
 
 /** Goes on from a place in the text; answers whether the rest matches. */
 type Then = (at: number) => boolean;

@@ -47,7 +47,7 @@ export const stepsOf = (does: () => void): number => {
   return text + bytes + matching + lookups + moved + parsed + written;
 };
 
-/** Counts between `begin` and `end`; where work goes on in turns, whoever asks reads `work` meanwhile. */
+/** Counts between `begin` and `end`; where work goes on in turns, the caller reads `work` meanwhile. */
 export class WorkCounter {
   readonly work: Work = {
     ...{ text: 0, bytes: 0, matching: 0, lookups: 0, moved: 0 },

@@ -39,7 +39,7 @@ describe("a preview", () => {
     expect(refusal === null ? { cost, tokens } : refusal.code).toEqual<unknown>(one.admitted(over));
   });
 
-  test("of a refused request tells the worst case that was asked for", () => {
+  test("of a refused request returns the worst case that was asked for", () => {
     const one = living({ credit: usd(0.5) });
     expect(previewOf(one, { promptCost: usd(0.6) })).toMatchObject({ cost: usd(1), tokens: 100 });
   });
@@ -69,7 +69,7 @@ describe("a preview", () => {
     expect(previewOf(one).refusal?.code).toBe("too_many_aborts");
   });
 
-  test("shows no limits to whoever has no right key, nor of nobody's account", () => {
+  test("shows no limits without a right key, nor of an account that does not exist", () => {
     expect(previewOf(living(), { keyHash: "b".repeat(64) }).limits).toEqual([]);
     const one = living();
     one.state.profile = null;

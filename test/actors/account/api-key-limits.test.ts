@@ -50,7 +50,7 @@ describe("the first thing in the way is answered:", () => {
       (one) => void Object.assign(one.state, { profile: { ...one.state.profile, suspended: false } }),
     ],
     ["ip_not_allowed", () => ({ ip: "10.0.0.1" })],
-    // Whoever has an old profile without addresses has not looked for the client's.
+    // A node with an old profile without addresses has not looked for the client's.
     ["ip_not_allowed", () => ({ ip: "10.0.0.2", version: 0 })],
     [
       "scope_missing",

@@ -211,8 +211,8 @@ class World {
       if (former !== undefined) this.running.set(id, former);
       return;
     }
-    const { cost, apiKey: told } = reply as Admitted;
-    expect(told?.id ?? MAIN_API_KEY).toBe(apiKey);
+    const { cost, apiKey: usedKey } = reply as Admitted;
+    expect(usedKey?.id ?? MAIN_API_KEY).toBe(apiKey);
     // Asked again for its own model, a request keeps its hold, also under a cap that was lowered since.
     if (former?.model !== model) expect(cost).toBeLessThanOrEqual(left);
     if (former === undefined && secret !== undefined) {

@@ -148,7 +148,7 @@ describe("the hold", () => {
     );
   });
 
-  test("tells what the tightest windows leave, for the response's headers", () => {
+  test("returns what the tightest windows leave, for the response's headers", () => {
     const one = living({ profile: { limits: limits({ rpm: 10, rph: 5, tpm: 1_000, tpd: 150 }) } });
     const { reply } = one.admit({ modelLimits: limits({ rpd: 3 }) });
     expect(reply).toMatchObject({

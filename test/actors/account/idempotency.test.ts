@@ -22,7 +22,7 @@ const first = () => {
 };
 
 describe("while the first request of a key runs", () => {
-  test("a repeat is told to wait", () => {
+  test("a repeat must wait", () => {
     expect(first().admit({ id: "second", idempotency: KEY_1 }).refused).toMatchObject({
       code: REPEAT_RUNNING,
       details: {},

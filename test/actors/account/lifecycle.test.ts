@@ -1,4 +1,4 @@
-// What becomes of an account: its profile changes, it gets another parent, it tells of its soft limit, it is deleted.
+// What becomes of an account: its profile changes, it gets another parent, it mails about its soft limit, it is deleted.
 
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
@@ -44,7 +44,7 @@ describe("an update", () => {
     });
   });
 
-  test("answers the account as it is then, and tells those who route by it", () => {
+  test("answers the account as it is then, and publishes it", () => {
     const one = living();
     const { reply, publish } = one.ask(update({ status: false }));
     expect(reply).toMatchObject({ version: 2, profile: { status: false }, balance: usd(100) });
@@ -74,7 +74,7 @@ describe("an update", () => {
   });
 });
 
-describe("a newborn, another key and a founding are told to those who route", () => {
+describe("a new account, another key and a new Root are published", () => {
   test("each with the version that it has from then on", () => {
     const tree = accountTree();
     const root = account.decide(
@@ -96,7 +96,7 @@ describe("the soft limit", () => {
   const limited = (softLimit: Nano) => living({ profile: { softLimit } });
   const reached = (one: Living) => one.events.filter(({ e }) => e.type === "soft_limit_reached");
 
-  test("is told with the charge that reaches it, once a month", () => {
+  test("is mailed with the charge that reaches it, once a month", () => {
     const one = limited(usd(2));
     one.charge({ id: "a", cost: usd(1.999999999) });
     expect(reached(one)).toHaveLength(0);
@@ -142,7 +142,7 @@ describe("the soft limit", () => {
     expect(account.materialize(one.state).find(({ table }) => table === "outbox")).toMatchObject({ body });
   });
 
-  test("a mail of an account that is gone since is still told off", () => {
+  test("a mail of an account that was deleted since is still acknowledged", () => {
     const one = limited(usd(2));
     one.charge({ cost: usd(3) });
     one.ask(close());
@@ -191,7 +191,7 @@ describe("a move", () => {
     expect(affairs(tree, 5)).toMatchObject({ move: { id: "M", stage: "moved" }, leaving: [] });
   });
 
-  test("is told to those who route", () => {
+  test("is published", () => {
     const tree = family();
     move(tree, 5, 4);
     const join = tree.debts()[0]!;

@@ -215,7 +215,7 @@ describe("figures set by hand", () => {
     expect(one.state.profile?.xCredit).toBe(usd(3));
   });
 
-  test("an overdraft is told to whoever routes", () => {
+  test("an overdraft is published", () => {
     const one = living();
     const { publish } = one.ask({ type: "adjust", id: "A", xCredit: usd(3), by });
     expect(publish).toMatchObject([

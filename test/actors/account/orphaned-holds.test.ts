@@ -26,7 +26,7 @@ function depart(one: Living, ...nodes: string[]): void {
   }
 }
 
-const tellAgain = (one: Living, from: string, id = "r1") =>
+const reassert = (one: Living, from: string, id = "r1") =>
   one.ask(
     {
       type: "reassertHolds",
@@ -87,14 +87,14 @@ describe("when a front end is over", () => {
     admit(one, "a#1", "r1");
     if (type === "admit") admit(one, "a#2", "r1");
     else if (type === "renew") one.ask({ type, id: "r1", cost: ZERO, tokens: 0 }, { from: "a#2" });
-    else tellAgain(one, "a#2");
+    else reassert(one, "a#2");
     depart(one, "a#1");
     expect([...one.state.volatile.holds.keys()]).toEqual(["r1"]);
     depart(one, "a#2");
     expect(one.state.volatile.holds.size).toBe(0);
   });
 
-  test("charges and cancellations are taken from whoever sends them, holds from the living", () => {
+  test("charges and cancellations are taken from every node, holds from live nodes", () => {
     const taken = (type: string) => !holdOwnership.opensHold({ type } as never);
     expect(["charge", "cancel", "read", "releaseOrphanedHolds"].every(taken)).toBe(true);
     expect(["admit", "renew", "reassertHolds"].some(taken)).toBe(false);
@@ -109,9 +109,9 @@ describe("a front end that was taken for dead and lives", () => {
     return one;
   };
 
-  test("holds again what it tells again, and the request counts once", () => {
+  test("holds again what it reasserts, and the request counts once", () => {
     const one = abandoned();
-    tellAgain(one, "a#2");
+    reassert(one, "a#2");
     expect([one.state.volatile.heldCost, requests(one)]).toEqual([usd(1), 1]);
     one.charge({ id: "r1" });
     expect([one.state.volatile.heldCost, requests(one)]).toEqual([ZERO, 1]);
@@ -119,7 +119,7 @@ describe("a front end that was taken for dead and lives", () => {
     expect(types(one)).toEqual(["created", "released", "charge"]);
   });
 
-  test("is charged once and counted once also where it did not tell again", () => {
+  test("is charged once and counted once also where it did not reassert it", () => {
     const one = abandoned();
     one.charge({ id: "r1" });
     one.charge({ id: "r2" });
@@ -131,7 +131,7 @@ describe("a front end that was taken for dead and lives", () => {
     ["departs once more", (one: Living) => depart(one, "a#2")],
   ])("and then %s: it holds nothing, and is released once", (_what, end) => {
     const one = abandoned();
-    tellAgain(one, "a#2");
+    reassert(one, "a#2");
     end(one);
     expect([one.state.volatile.heldCost, requests(one)]).toEqual([ZERO, 1]);
     expect(types(one)).toEqual(["created", "released"]);

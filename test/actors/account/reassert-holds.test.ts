@@ -1,4 +1,4 @@
-// Holds told again to an account that has forgotten them: they count as they did, once, and never after their end.
+// Holds reasserted to an account that has lost them: they count as they did, once, and never after their end.
 
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
@@ -9,14 +9,14 @@ import { ZERO } from "../../../actors/money.ts";
 import { freezeWindows, NO_LIMITS, type RateWindows } from "../../../actors/rate-window.ts";
 import { factsOf, type Living, living, NOON, usd } from "../account-samples.ts";
 
-/** What an account tells of its open holds, as those who took them would. */
+/** The open holds of an account, as the nodes that took them reassert them. */
 const holdsOf = ({ state, now }: Living): Hold[] =>
   [...state.volatile.holds.values()].map((hold) => ({ ...hold, expiresAt: now + HOLD_TTL_MS }));
 
-const tell = (one: Living, holds: readonly Hold[], ended: readonly string[] = []) =>
+const reassert = (one: Living, holds: readonly Hold[], ended: readonly string[] = []) =>
   one.ask({ type: "reassertHolds", holds, ended });
 
-/** The same account as whoever took it over has it: its ledger, and nothing else. */
+/** The same account after a takeover: its ledger, and nothing else. */
 function movedFrom(before: Living): Living {
   const after = living({ credit: ZERO, now: before.now });
   after.state = account.empty("7");
@@ -30,12 +30,12 @@ const hold = (over: Partial<Hold> = {}): Hold => ({
   ...over,
 });
 
-/** What windows count, in the order of time: holds are told again in any order. */
+/** What windows count, in the order of time: holds are reasserted in any order. */
 const steps = (windows: RateWindows) =>
   Object.entries(freezeWindows(windows)).map(([span, rows]) => [span, rows.sort(([a], [b]) => a - b)]);
 const openIds = (one: Living): string[] => [...one.state.volatile.holds.keys()];
 
-describe("holds told again", () => {
+describe("reasserted holds", () => {
   test("count as they did: money, requests, tokens, and each model's, where they stood", () => {
     const before = living({ credit: usd(10) });
     before.admit({ id: "a" });
@@ -45,7 +45,7 @@ describe("holds told again", () => {
     before.admit({ id: "a", model: "n" });
     const after = movedFrom(before);
     expect(after.state.volatile.heldCost).toBe(ZERO);
-    tell(after, holdsOf(before));
+    reassert(after, holdsOf(before));
     const { holds, heldCost, windows, modelWindows } = after.state.volatile;
     expect([...holds.keys()].sort()).toEqual(["a", "b"]);
     expect(heldCost).toBe(before.state.volatile.heldCost);
@@ -55,40 +55,40 @@ describe("holds told again", () => {
     expect(steps(modelWindows.get("n")!)).toEqual(steps(counting));
   });
 
-  test("refuse whoever comes beside them, as they did", () => {
+  test("refuse requests beside them, as they did", () => {
     const before = living({ credit: usd(10), profile: { limits: { ...NO_LIMITS, rpm: 2, tpm: 250 } } });
     before.admit({ id: "a", cost: usd(6) });
     const after = movedFrom(before);
-    tell(after, holdsOf(before));
+    reassert(after, holdsOf(before));
     expect(after.admitted({ id: "b", cost: usd(5) })).toBe("insufficient_balance");
     expect(after.admitted({ id: "b", cost: usd(1), outputTokens: 241 })).toBe("tpm_exceeded");
     after.admit({ id: "b" });
     expect(after.admitted({ id: "c" })).toBe("rpm_exceeded");
   });
 
-  test("are not judged: more may be told than there is", () => {
+  test("are not judged: more may be reasserted than there is", () => {
     const one = living({ credit: usd(1) });
-    tell(one, [hold({ id: "a", cost: usd(5) }), hold({ id: "b", cost: usd(5) })]);
+    reassert(one, [hold({ id: "a", cost: usd(5) }), hold({ id: "b", cost: usd(5) })]);
     expect(one.state.volatile.heldCost).toBe(usd(10));
     expect(one.admitted({ id: "c" })).toBe("insufficient_balance");
   });
 
   test("write nothing and wait for nothing", () => {
-    const { events, ungated, reply } = tell(living(), [hold()]);
+    const { events, ungated, reply } = reassert(living(), [hold()]);
     expect([events, ungated, reply]).toEqual([undefined, true, { dropped: 0 }]);
   });
 
   test("bring their keys along: a repeat is held back", () => {
     const one = living();
     const idempotency = { key: "k".repeat(64), body: "b".repeat(64) };
-    tell(one, [hold({ idempotency })]);
+    reassert(one, [hold({ idempotency })]);
     expect(one.admitted({ id: "again", idempotency })).toBe("repeat_running");
   });
 
   test("end with their charge, which knows when its model was taken", () => {
     const one = living();
     one.now = NOON + 9_000;
-    tell(one, [hold({ takenAt: NOON + 5_000 })]);
+    reassert(one, [hold({ takenAt: NOON + 5_000 })]);
     one.ask({ type: "charge", ...factsOf({ admittedAt: NOON }) });
     expect(one.state.volatile.heldCost).toBe(ZERO);
     expect(one.events.at(-1)!.e).toMatchObject({ type: "charge", takenAt: NOON + 5_000 });
@@ -96,18 +96,18 @@ describe("holds told again", () => {
 
   test("end with their cancellation, and count all the same", () => {
     const one = living();
-    tell(one, [hold()]);
+    reassert(one, [hold()]);
     one.ask({ type: "cancel", id: "r1", aborted: false });
     expect([openIds(one), one.events.at(-1)!.e.type]).toEqual([[], "released"]);
   });
 });
 
-describe("a hold told twice", () => {
+describe("a hold reasserted twice", () => {
   test("counts once, and lives longer", () => {
     const one = living();
-    tell(one, [hold()]);
+    reassert(one, [hold()]);
     one.now += 60_000;
-    tell(one, [hold({ expiresAt: one.now + HOLD_TTL_MS })]);
+    reassert(one, [hold({ expiresAt: one.now + HOLD_TTL_MS })]);
     expect(one.state.volatile.heldCost).toBe(usd(1));
     one.now += HOLD_TTL_MS - 1;
     one.ask({ type: "read" });
@@ -116,8 +116,8 @@ describe("a hold told twice", () => {
 
   test("grows with its request, and never shrinks", () => {
     const one = living();
-    tell(one, [hold({ cost: usd(3), tokens: 300 })]);
-    tell(one, [hold({ cost: usd(2), tokens: 200 })]);
+    reassert(one, [hold({ cost: usd(3), tokens: 300 })]);
+    reassert(one, [hold({ cost: usd(2), tokens: 200 })]);
     expect(one.state.volatile.holds.get("r1")).toMatchObject({ cost: usd(3), tokens: 300 });
   });
 
@@ -125,7 +125,7 @@ describe("a hold told twice", () => {
     const one = living();
     one.now = NOON + 5_000;
     one.admit({ id: "r1", model: "n", cost: usd(2) });
-    tell(one, [hold({ cost: usd(9) })]);
+    reassert(one, [hold({ cost: usd(9) })]);
     expect(one.state.volatile.holds.get("r1")).toMatchObject({ model: "n", cost: usd(2) });
   });
 });
@@ -135,48 +135,48 @@ describe("a hold is not opened again", () => {
     "after the charge": (one) => one.charge(),
     "after the cancellation": (one) => one.ask({ type: "cancel", id: "r1", aborted: false }),
     "after a charge that was done before": (one) => one.ask({ type: "charge", ...factsOf() }, { done: true }),
-    "after word that it is over": (one) => tell(one, [], ["r1"]),
+    "after word that it is over": (one) => reassert(one, [], ["r1"]),
   };
   test.each(Object.entries(ends))("%s", (_when, end) => {
     const one = living();
     end(one);
     const lines = one.events.length;
-    tell(one, [hold()]);
+    reassert(one, [hold()]);
     expect([openIds(one), one.events.length]).toEqual([[], lines]);
   });
 
   test("when it would be over by itself", () => {
     const one = living();
-    tell(one, [hold({ expiresAt: NOON })]);
+    reassert(one, [hold({ expiresAt: NOON })]);
     expect(openIds(one)).toEqual([]);
   });
 
   test("beyond the bound, which the answer says", () => {
     const one = living({ credit: usd(1) });
     const many = Array.from({ length: 2 * HOLDS_MAX + 3 }, (_, i) => hold({ id: `r${i}`, cost: ZERO }));
-    expect(tell(one, many).reply).toEqual({ dropped: 3 });
+    expect(reassert(one, many).reply).toEqual({ dropped: 3 });
     expect(one.state.volatile.holds.size).toBe(2 * HOLDS_MAX);
   });
 
   test("by an account that is nobody's, or has given its credit away", () => {
     const nobody = living();
     nobody.state = account.empty("7");
-    expect(tell(nobody, [hold()]).refused?.code).toBe("user_not_found");
+    expect(reassert(nobody, [hold()]).refused?.code).toBe("user_not_found");
     const one = living();
     one.ask({ type: "close", id: "c", bornAt: NOON, by: one.state.id, recursive: false });
-    tell(one, [hold()]);
+    reassert(one, [hold()]);
     expect(openIds(one)).toEqual(["r1"]);
-    tell(one, [], ["r1"]);
+    reassert(one, [], ["r1"]);
     one.ask({ type: "settleClosing", id: "s", bornAt: NOON });
-    expect(tell(one, [hold({ id: "r2" })]).refused?.code).toBe("user_not_found");
+    expect(reassert(one, [hold({ id: "r2" })]).refused?.code).toBe("user_not_found");
   });
 });
 
 test("word that a request is over frees its hold and leaves no trace", () => {
   const one = living();
-  tell(one, [hold(), hold({ id: "r2" })]);
+  reassert(one, [hold(), hold({ id: "r2" })]);
   const lines = one.events.length;
-  tell(one, [], ["r1"]);
+  reassert(one, [], ["r1"]);
   expect([openIds(one), one.state.volatile.heldCost, one.events.length]).toEqual([["r2"], usd(1), lines]);
 });
 
@@ -196,7 +196,7 @@ test("requests that ended are remembered for a minute, and ten thousand of them"
   expect(one.state.volatile.ended.all()).toEqual(["last"]);
 });
 
-describe("before holds are told again", () => {
+describe("before holds are reasserted", () => {
   /** What would give away what is held, or would end without it. */
   const WAIT = ["admit", "admitDryRun", "cancel", "createChild", "startTransfer", "startRefund", "fee"];
   const wait = [...WAIT, "expireCredit", "settleClosing"];

@@ -1,4 +1,4 @@
-// An Owner's upstream keys: every change is owed to its Level until that Level has told so, as a whole membership.
+// An Owner's upstream keys: every change is owed to its Level until that Level has acknowledged it, as a whole membership.
 
 import { describe, expect, test } from "bun:test";
 import type { ProviderKeyId } from "../../../actors/ids.ts";
@@ -44,9 +44,9 @@ function living() {
       }),
     /** Pays every debt. */
     settle() {
-      for (const { id } of one.debts()) one.told(id);
+      for (const { id } of one.debts()) one.acknowledge(id);
     },
-    told: (effect: string) => one.ask({ type: "effectDone", effect, refused: null }),
+    acknowledge: (effect: string) => one.ask({ type: "effectDone", effect, refused: null }),
     debts: () => keyPool.pendingEffects(one.state),
   };
   return one;
@@ -75,8 +75,8 @@ describe("a pool of keys", () => {
       },
       { id: "members-2:5:2", to: { kind: "level", id: "2.5" } },
     ]);
-    const told = one.debts()[0]!.command as unknown as { keys: ProviderKey[] };
-    expect(told.keys.map(({ id }) => id)).toEqual([1, 3] as ProviderKeyId[]);
+    const command = one.debts()[0]!.command as unknown as { keys: ProviderKey[] };
+    expect(command.keys.map(({ id }) => id)).toEqual([1, 3] as ProviderKeyId[]);
   });
 
   test("goes on owing what changed after the telling had left", () => {
@@ -84,18 +84,18 @@ describe("a pool of keys", () => {
     one.add(1);
     const [first] = one.debts();
     one.add(2);
-    expect(one.told(first!.id)).toEqual({ reply: {} });
+    expect(one.acknowledge(first!.id)).toEqual({ reply: {} });
     expect(one.debts()).toHaveLength(1);
     const [second] = one.debts();
-    expect(one.told(second!.id).events).toEqual([{ type: "level_told", level: 0, version: 2 }]);
+    expect(one.acknowledge(second!.id).events).toEqual([{ type: "level_told", level: 0, version: 2 }]);
     expect(one.debts()).toEqual([]);
-    expect(one.told(second!.id)).toEqual({ reply: {} });
+    expect(one.acknowledge(second!.id)).toEqual({ reply: {} });
   });
 
   test("knows negative Levels too", () => {
     const one = living();
     one.add(1, -3);
-    one.told(one.debts()[0]!.id);
+    one.acknowledge(one.debts()[0]!.id);
     expect(one.debts()).toEqual([]);
     expect(levelId("2", -3)).toBe("2.-3");
   });
@@ -117,7 +117,7 @@ describe("a pool of keys", () => {
     const one = living();
     one.add(1, 4);
     one.add(2, 5);
-    one.told(one.debts()[0]!.id);
+    one.acknowledge(one.debts()[0]!.id);
     const before = [one.debts(), one.ask({ type: "list" }).reply];
     one.state = keyPool.thaw("2", JSON.parse(JSON.stringify(keyPool.freeze(one.state))));
     expect([one.debts(), one.ask({ type: "list" }).reply]).toEqual(before);
@@ -215,7 +215,7 @@ describe("a deleted key", () => {
   });
 });
 
-test("the members of a Level are told as of the newest version, whatever is owed", () => {
+test("the members of a Level are sent as of the newest version, whatever is owed", () => {
   const one = living();
   one.add(1, 4);
   one.add(2, 5);

@@ -11,7 +11,7 @@ const written = (one: Living) => level.materialize(one.state);
 const rows = (one: Living) => written(one).map(({ body }) => body as unknown as LevelRow);
 
 /** The rows as texts: `sleep 1 server_error 300 s`. */
-const told = (one: Living): string[] =>
+const eventTexts = (one: Living): string[] =>
   rows(one).map((row) =>
     [
       row.type,
@@ -121,7 +121,7 @@ describe("the history of a Level", () => {
   ])("%s", (_what, story, expected) => {
     const one = living();
     story(one);
-    expect(told(one)).toEqual([...expected]);
+    expect(eventTexts(one)).toEqual([...expected]);
   });
 
   test("has rows with their place, which are written once", () => {
@@ -178,6 +178,6 @@ describe("the history of a Level", () => {
     const one = living();
     const e = { type: "switched_over", until: NOON + 60_000 } as const;
     level.evolve(one.state, e, NOON);
-    expect(told(one)).toEqual(["switch_over failures 60 s"]);
+    expect(eventTexts(one)).toEqual(["switch_over failures 60 s"]);
   });
 });

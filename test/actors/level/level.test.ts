@@ -1,4 +1,4 @@
-// Who stands in a Level: it takes the newest membership it was told, once, tells everybody what it is now, and keeps the
+// Who stands in a Level: it takes the newest membership that was sent, once, publishes what it is now, and keeps the
 // health of those who stay what they were.
 
 import { describe, expect, test } from "bun:test";
@@ -55,7 +55,7 @@ describe("a Level", () => {
     expect(news.version).toBe(3);
   });
 
-  test("told twice changes nothing the second time", () => {
+  test("sent twice changes nothing the second time", () => {
     const one = living();
     one.members(3, keyOf(1));
     const before = one.view();
@@ -63,7 +63,7 @@ describe("a Level", () => {
     expect(one.view()).toEqual(before);
   });
 
-  test("keeps the newest membership, in whatever order and however often it is told", () => {
+  test("keeps the newest membership, in whatever order and however often it is sent", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 30 }), (versions) => {
         const one = living();

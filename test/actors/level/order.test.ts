@@ -16,33 +16,33 @@ const F = (ended: number): Ending => ({ ok: false, ended });
 const OK = (ended: number): Ending => ({ ok: true, ended });
 
 /** Word of an attempt that took no time comes. */
-function told(one: Living, { ok, ended }: Ending): void {
+function report(one: Living, { ok, ended }: Ending): void {
   if (ok) one.succeed(ended, ended);
   else one.fail({ started: Math.max(one.at, ended), endedAt: NOON + ended * 1_000 });
 }
 
 /** Word of all of them comes in this order, a second after the last has ended. */
-function heard(...endings: Ending[]): Living {
+function levelAfter(...endings: Ending[]): Living {
   const one = living();
   one.at = Math.max(...endings.map(({ ended }) => ended)) + 1;
-  for (const ending of endings) told(one, ending);
+  for (const ending of endings) report(one, ending);
   return one;
 }
 
 describe("word that comes late", () => {
   test.each<[string, Living, string]>([
-    ["of an answer between failures ends their sleep", heard(F(1), F(2), F(4), OK(3)), "normal"],
-    ["of an answer before all of them does not", heard(F(1), F(2), F(4), OK(0.5)), "sleeping 300"],
-    ["of an answer after all of them does not", heard(F(1), F(2), F(3), OK(3.5)), "sleeping 300"],
-    ["of an answer clears what ended before it alone", heard(F(1), F(3), OK(2), F(4)), "normal"],
-    ["of an answer leaves what ended after it", heard(F(1), F(3), OK(2), F(4), F(5)), "sleeping 300"],
-    ["of a failure that an answer has cleared counts no more", heard(OK(2), F(1), F(3), F(4)), "normal"],
-    ["of a failure after an answer counts", heard(OK(2), F(3), F(4), F(5)), "sleeping 300"],
-    ["of one of many answers is enough", heard(F(1), F(2), F(4), OK(0.5), OK(4.5), OK(3)), "normal"],
+    ["of an answer between failures ends their sleep", levelAfter(F(1), F(2), F(4), OK(3)), "normal"],
+    ["of an answer before all of them does not", levelAfter(F(1), F(2), F(4), OK(0.5)), "sleeping 300"],
+    ["of an answer after all of them does not", levelAfter(F(1), F(2), F(3), OK(3.5)), "sleeping 300"],
+    ["of an answer clears what ended before it alone", levelAfter(F(1), F(3), OK(2), F(4)), "normal"],
+    ["of an answer leaves what ended after it", levelAfter(F(1), F(3), OK(2), F(4), F(5)), "sleeping 300"],
+    ["of a failure that an answer has cleared counts no more", levelAfter(OK(2), F(1), F(3), F(4)), "normal"],
+    ["of a failure after an answer counts", levelAfter(OK(2), F(3), F(4), F(5)), "sleeping 300"],
+    ["of one of many answers is enough", levelAfter(F(1), F(2), F(4), OK(0.5), OK(4.5), OK(3)), "normal"],
   ])("%s", (_rule, one, is) => expect(one.is()).toBe(is));
 
   test("takes back how often the key slept, and the streak goes on", () => {
-    const one = heard(F(1), F(2), F(4), OK(3));
+    const one = levelAfter(F(1), F(2), F(4), OK(3));
     expect(one.health()).toMatchObject({
       failures: 1,
       sleepTimes: 0,
@@ -50,23 +50,23 @@ describe("word that comes late", () => {
       waking: false,
       reason: "",
     });
-    told(one, F(4.5));
-    told(one, F(4.6));
+    report(one, F(4.5));
+    report(one, F(4.6));
     expect(one.is()).toBe("sleeping 300");
   });
 
   test("does not end the sleep of a signal that means one by itself", () => {
     const one = living();
     one.at = 10;
-    told(one, F(1));
-    told(one, F(3));
+    report(one, F(1));
+    report(one, F(3));
     one.fail({ what: "long", endedAt: NOON + 4_000 });
-    told(one, OK(2));
+    report(one, OK(2));
     expect(one.is()).toBe("sleeping 1800");
   });
 
   test("of an answer may come with the failure after it", () => {
-    const one = heard(F(1), F(2));
+    const one = levelAfter(F(1), F(2));
     const answered = { key: 1 as never, startedAt: NOON + 2_500, endedAt: NOON + 2_500 };
     one.fail({ endedAt: NOON + 3_000, ...{ answered } });
     expect([one.is(), one.health()?.failures]).toEqual(["normal", 1]);
@@ -74,14 +74,14 @@ describe("word that comes late", () => {
 
   test("from a clock that is a second ahead of the Level's is in order too", () => {
     const one = living();
-    for (const ending of [F(1), F(1.1), OK(1.2), F(1.3), F(1.4), OK(1.5), F(1.6)]) told(one, ending);
+    for (const ending of [F(1), F(1.1), OK(1.2), F(1.3), F(1.4), OK(1.5), F(1.6)]) report(one, ending);
     expect([one.is(), one.health()?.failures]).toEqual(["normal", 1]);
   });
 
   test("from a clock that is far ahead clears no failure of the future", () => {
     const one = living();
     one.succeed(0, 60);
-    for (one.at = 3; one.at <= 5; one.at++) told(one, F(one.at));
+    for (one.at = 3; one.at <= 5; one.at++) report(one, F(one.at));
     one.at = 5;
     expect(one.is()).toBe("sleeping 300");
   });
@@ -96,7 +96,7 @@ test("in any order of word, a key sleeps only where three failures in a row have
         (a, b) => given[a.ended - 1]![1] - given[b.ended - 1]![1] || a.ended - b.ended,
       );
       const isStreak = /fff/.test(inOrder.map(({ ok }) => (ok ? "o" : "f")).join(""));
-      const one = heard(...word);
+      const one = levelAfter(...word);
       if (!isStreak) expect(one.is()).toBe("normal");
       const replayed = level.empty("2.4");
       for (const { at, e } of one.events) level.evolve(replayed, e, at);

@@ -39,7 +39,7 @@ describe("a probe", () => {
     expect(one.probe()).toBe(false);
   });
 
-  test("that says nothing of its key is given back, by whoever had it alone", () => {
+  test("that says nothing of its key is given back, by the attempt that had it alone", () => {
     const one = living();
     one.sleepOut();
     one.probe();
@@ -52,7 +52,7 @@ describe("a probe", () => {
 
   test.each<[string, (one: Living, started: number) => void, string]>([
     [
-      "is told to rest",
+      "is rate-limited",
       (one, started) => one.fail({ what: "rest", retryAfterMs: 1, started }),
       "resting 0.001",
     ],
@@ -90,7 +90,7 @@ describe("a probe", () => {
     expect([one.is(), one.state.volatile.probes.size]).toEqual(["normal", 0]);
   });
 
-  test("whose outcome nobody tells ends after ten minutes", () => {
+  test("whose outcome is never reported ends after ten minutes", () => {
     const one = living();
     one.sleepOut();
     one.probe();

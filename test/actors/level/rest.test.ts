@@ -7,31 +7,31 @@ import { keyId, type Living, living } from "../level-samples.ts";
 type Row = [rule: string, story: (one: Living) => void, is: string];
 
 describe("a rest", () => {
-  const told = (retryAfterMs: number) => ({ what: "rest", retryAfterMs, reason: "rate_limited" }) as const;
+  const restFor = (retryAfterMs: number) => ({ what: "rest", retryAfterMs, reason: "rate_limited" }) as const;
 
   test.each<Row>([
-    ["that the provider names lasts just that long", (one) => one.fail(told(7_000)), "resting 7"],
+    ["that the provider names lasts just that long", (one) => one.fail(restFor(7_000)), "resting 7"],
     [
       "that ends sooner than the one that runs changes nothing",
       (one) => {
-        one.fail(told(7_000));
-        one.fail(told(2_000));
+        one.fail(restFor(7_000));
+        one.fail(restFor(2_000));
       },
       "resting 7",
     ],
     [
       "that ends later prolongs it",
       (one) => {
-        one.fail(told(2_000));
-        one.fail(told(7_000));
+        one.fail(restFor(2_000));
+        one.fail(restFor(7_000));
       },
       "resting 7",
     ],
-    ["of no time is none", (one) => one.fail(told(0)), "normal"],
+    ["of no time is none", (one) => one.fail(restFor(0)), "normal"],
     [
       "named ever so often is no failure",
       (one) => {
-        for (let i = 0; i < 9; i++) one.fail(told(1_000));
+        for (let i = 0; i < 9; i++) one.fail(restFor(1_000));
         one.at = 1;
       },
       "normal",
@@ -49,7 +49,7 @@ describe("a rest", () => {
     [
       "without a name never shortens a named one",
       (one) => {
-        one.fail(told(9_000));
+        one.fail(restFor(9_000));
         one.fail({ what: "rest" });
       },
       "resting 9",
@@ -126,16 +126,16 @@ describe("a rest", () => {
 
   test("says why, and a sleeping key keeps the reason of its sleep", () => {
     const one = living();
-    one.fail(told(7_000));
+    one.fail(restFor(7_000));
     expect(one.health()).toMatchObject({ failures: 0, sleepTimes: 0, reason: "rate_limited" });
     one.fail({ what: "long", reason: "quota_gone" });
-    one.fail(told(9_000));
+    one.fail(restFor(9_000));
     expect(one.health()?.reason).toBe("quota_gone");
   });
 
   test("leaves nothing behind once it is over", () => {
     const one = living();
-    one.fail(told(7_000));
+    one.fail(restFor(7_000));
     one.at = 7;
     expect(one.view().health).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe("a model passed over", () => {
     expect(one.view().health).toEqual([]);
   });
 
-  test("is told once by all that were under way, and again by a later attempt", () => {
+  test("counts once for all attempts in flight, and again for a later attempt", () => {
     const one = living();
     one.at = 5;
     one.fail({ ...passOver("m"), started: 0 });

@@ -221,7 +221,7 @@ describe("sleep", () => {
       "sleeping 900",
     ],
     [
-      "so does a probe that is told to slow down without saying how long",
+      "so does a probe that is rate-limited without a time",
       (one) => {
         one.sleepOut();
         one.fail({ what: "rest" });
@@ -229,7 +229,7 @@ describe("sleep", () => {
       "sleeping 900",
     ],
     [
-      "a probe that is told how long to rest does not",
+      "a probe that is rate-limited with a time does not",
       (one) => {
         one.sleepOut();
         one.fail({ what: "rest", retryAfterMs: 2_000 });
@@ -245,7 +245,7 @@ describe("sleep", () => {
       "waking",
     ],
     [
-      "nor is one told before the deadline, whatever the clock that timed it",
+      "nor is one reported before the deadline, whatever the clock that timed it",
       (one) => {
         threeFailures(one);
         one.fail({ started: one.at + 301 });

@@ -1,4 +1,4 @@
-// An Owner's configuration: whole versions, told to everybody after the commit; edits that merge into it as it is, what of
+// An Owner's configuration: whole versions, published after the commit; edits that merge into it as it is, what of
 // them is laid on the accounts below, and what is refused; Levels completed only where none is set.
 
 import { describe, expect, test } from "bun:test";
@@ -54,7 +54,7 @@ describe("an Owner's configuration", () => {
     expect(read(one)).toMatchObject({ version: 2, modelMapper: { a: "b" }, resources: ["/v1/*"] });
   });
 
-  test("is told to everybody with each version", () => {
+  test("is published with each version", () => {
     const one = living();
     const { publish } = one.ask({ type: "configure", change: { switchOver: { "1": 2 } }, by: BY });
     expect(publish).toEqual([{ topic: ownerTopic("2"), body: read(one) }]);
@@ -85,7 +85,7 @@ const set = <T>(map: Readonly<Record<string, T | null>>, clear = false): MapEdit
 });
 
 describe("edits", () => {
-  test("merge into the maps as they are, whoever else edited them meanwhile", () => {
+  test("merge into the maps as they are, whatever else edited them meanwhile", () => {
     const one = living();
     configure(one, { edits: { modelMapper: set({ a: "x" }), levelMapper: set({ a: 1 }) } });
     configure(one, { edits: { modelMapper: set({ b: "y" }) } });

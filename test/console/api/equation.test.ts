@@ -134,7 +134,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("are multiplied by all three multipliers, and tier and image are told", () => {
+  test("are multiplied by all three multipliers, and tier and image are shown", () => {
     const price = {
       ...{ group: "ImgPricing", name: "m", prices: { Call: 0.04 }, multipliers },
       ...{ tier: "Priority", image: { quality: "hd", size: "1024x1024" } },

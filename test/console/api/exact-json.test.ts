@@ -110,7 +110,7 @@ test.each([
   ["8999999.999999998", 8_999_999_999_999_998n],
   ["8999999.999999999", 8_999_999_999_999_999n],
   ["900719925474099.123456789", 900_719_925_474_099_123_456_789n],
-])("the source tells %s from its neighbours, which are the same double", (text, amount) => {
+])("the source distinguishes %s from its neighbours, which are the same double", (text, amount) => {
   expect(readExact<{ minted: number }>(`{"minted":${text}}`).minted as bigint).toBe(amount);
 });
 

@@ -54,7 +54,7 @@ test("faults of a text are named", () => {
   ]);
 });
 
-describe("the operation log tells", () => {
+describe("the operation log says", () => {
   const line = (details: string): LogLine => ({
     ...{ id: 1, action: "update_user", operator_id: 6, target_id: 6, target_type: "user", details },
     ...{ ip_address: "", created_at: "2027-03-01 10:00:00", status: "success" },

@@ -20,7 +20,7 @@ const words = fc.oneof(
   ),
   fc.string({ unit: "grapheme", maxLength: 12 }),
 );
-const told = (delta: object, beside: object = {}, choice: object = {}) => ({
+const chunkWith = (delta: object, beside: object = {}, choice: object = {}) => ({
   ...beside,
   choices: [{ index: 0, delta, ...choice }],
 });
@@ -28,18 +28,21 @@ const counted = (n: number) => ({ usage: { prompt_tokens: n, completion_tokens: 
 
 /** Chunks of one answer: mostly content alone, now and then anything else that providers send. */
 const chunk: fc.Arbitrary<object> = fc.oneof(
-  { weight: 8, arbitrary: words.map((content) => told({ content }, {}, { finish_reason: null })) },
-  { weight: 1, arbitrary: words.map((content) => told({ content }, {}, { index: 1 })) },
-  { weight: 1, arbitrary: words.map((reasoning) => told({ content: "x", reasoning })) },
-  { weight: 1, arbitrary: words.map((content) => told({ content }, { x: { content } })) },
-  { weight: 1, arbitrary: fc.constant(told({ role: "assistant", content: "" })) },
-  { weight: 1, arbitrary: fc.constant(told({}, {}, { finish_reason: "stop" })) },
+  { weight: 8, arbitrary: words.map((content) => chunkWith({ content }, {}, { finish_reason: null })) },
+  { weight: 1, arbitrary: words.map((content) => chunkWith({ content }, {}, { index: 1 })) },
+  { weight: 1, arbitrary: words.map((reasoning) => chunkWith({ content: "x", reasoning })) },
+  { weight: 1, arbitrary: words.map((content) => chunkWith({ content }, { x: { content } })) },
+  { weight: 1, arbitrary: fc.constant(chunkWith({ role: "assistant", content: "" })) },
+  { weight: 1, arbitrary: fc.constant(chunkWith({}, {}, { finish_reason: "stop" })) },
   { weight: 1, arbitrary: fc.nat(99).map((n) => ({ choices: [], ...counted(n) })) },
-  { weight: 1, arbitrary: words.map((content) => ({ ...told({ content }), ...counted(1) })) },
-  { weight: 1, arbitrary: words.map((name) => told({ tool_calls: [{ index: 0, function: { name } }] })) },
-  { weight: 1, arbitrary: words.map((content) => told({ content }, {}, { text: "x" })) },
-  { weight: 2, arbitrary: words.map((content) => told({ content }, { system_fingerprint: "fp_own" })) },
-  { weight: 1, arbitrary: words.map((content) => told({ content }, { system_fingerprint: null })) },
+  { weight: 1, arbitrary: words.map((content) => ({ ...chunkWith({ content }), ...counted(1) })) },
+  {
+    weight: 1,
+    arbitrary: words.map((name) => chunkWith({ tool_calls: [{ index: 0, function: { name } }] })),
+  },
+  { weight: 1, arbitrary: words.map((content) => chunkWith({ content }, {}, { text: "x" })) },
+  { weight: 2, arbitrary: words.map((content) => chunkWith({ content }, { system_fingerprint: "fp_own" })) },
+  { weight: 1, arbitrary: words.map((content) => chunkWith({ content }, { system_fingerprint: null })) },
 );
 
 const stream = fc.record({

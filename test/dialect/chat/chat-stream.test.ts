@@ -114,7 +114,7 @@ describe("what passes", () => {
       'data: {"choices":[],"system_fingerprint":"fp_1"}\n\n',
     );
   });
-  test("has our name of the model where the provider repeats what it was told, and any other as it came", () => {
+  test("has our name of the model where the provider repeats what it was sent, and any other as it came", () => {
     const alias = { upstreamModel: "dep", model: "m" };
     const words = ["a", "b", "c"].map((content) => delta({ content }));
     const chunks = (model: string) => words.map((word) => ({ ...word, model }));

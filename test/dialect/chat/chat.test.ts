@@ -42,7 +42,7 @@ describe("a request is refused for", () => {
   testRefusals(chat, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test.each([
     [{ best_of: 4 }, 4],
     [{ n: 2, best_of: 4 }, 4],

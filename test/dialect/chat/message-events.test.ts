@@ -85,7 +85,7 @@ describe.each([true, false])("short way: %p", (short) => {
 });
 
 describe("the last event", () => {
-  test("estimates where the provider told nothing", () => {
+  test("estimates where the provider reported nothing", () => {
     const { events } = run(wire(chunk({ content: "four" }), chunk({}, "length"), DONE));
     expect(events.at(-1)).toEqual(ending(estimated(1), "length"));
   });
@@ -128,7 +128,7 @@ describe("the last event", () => {
   });
 });
 
-test("usage that the provider tells on the way stands from there on", () => {
+test("usage that the provider reports in the middle stands from there on", () => {
   const growing = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
   const { events } = run(
     wire(chunk({ content: "a" }, null, { usage: growing }), chunk({ content: "b" }), DONE),

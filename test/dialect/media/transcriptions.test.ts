@@ -251,7 +251,7 @@ describe("a stream", () => {
       ...{ type: "transcript.text.segment", text: "hi" },
       ...{ start: 0, end: 6.5, speaker: "A" },
     });
-    // Words of a speaker are content: whoever got them has got something.
+    // Words of a speaker are content: a client that got them has got something.
     expect([first, stream.delivered]).toMatchObject([{ kind: "pass", content: true }, true]);
     send(stream, { type: "transcript.text.segment", text: "ho", start: 1, end: 4, speaker: "B" });
     send(stream, { type: "transcript.text.done", text: "hi ho" });

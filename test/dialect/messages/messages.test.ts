@@ -39,7 +39,7 @@ describe("a request is refused for", () => {
   testRefusals(messages, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("its limit, and that usage is always wanted", () => {
     expect(asked({ service_tier: "auto", speed: "standard", stream: null })).toMatchObject({
       model: "m",

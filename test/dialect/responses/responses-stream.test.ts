@@ -43,11 +43,11 @@ const call = { type: "function_call", id: "fc_1", call_id: "c", name: "f", argum
 
 function run(text: string, alias: ModelAlias | null = null) {
   const reader = new SseReader({ maxEventBytes: 1_000_000 });
-  const told: [Json, string][] = [];
+  const reported: [Json, string][] = [];
   const stream = createResponsesStream(
     { includeUsage: true, fingerprint: null, alias },
     {
-      event: (event, type) => told.push([event, type]),
+      event: (event, type) => reported.push([event, type]),
       repeated: () => undefined,
     },
   );
@@ -58,7 +58,7 @@ function run(text: string, alias: ModelAlias | null = null) {
     .map((bytes) => new TextDecoder().decode(bytes));
   return {
     stream,
-    told,
+    reported,
     out: out.join(""),
     kinds: steps.map((s) => s.kind),
     contents: steps.map((s) => s.kind === "pass" && s.content),
@@ -102,7 +102,7 @@ describe("a whole stream", () => {
     expect(stream.usage).toEqual(USAGE);
     expect(stream.serviceTier).toBe("default");
   });
-  test("is told under the client's name for the model, and passes as it came but for that", () => {
+  test("has the client's name for the model, and passes as it came otherwise", () => {
     const alias = { upstreamModel: "dep", model: "m" };
     const called = (model: string) =>
       wire(
@@ -119,10 +119,10 @@ describe("a whole stream", () => {
     expect(stream.texts().join("")).toBe('hmHello{"a":1}f');
     expect(stream.chars).toBe(15);
   });
-  test("is told event by event, once each", () => {
-    const { told } = run(wire(...WHOLE));
-    expect(told.map(([, type]) => type)).toEqual(WHOLE.map(({ type }) => type));
-    expect(told.at(-1)![0]).toMatchObject({ response: { id: "resp_1" } });
+  test("is reported event by event, once each", () => {
+    const { reported } = run(wire(...WHOLE));
+    expect(reported.map(([, type]) => type)).toEqual(WHOLE.map(({ type }) => type));
+    expect(reported.at(-1)![0]).toMatchObject({ response: { id: "resp_1" } });
   });
   test("gives the same however its bytes were cut", () => {
     const text = wire(...WHOLE);
@@ -145,7 +145,7 @@ describe("a whole stream", () => {
       { numRuns: 50 },
     );
   });
-  test("has no two events of which one is told by the words of the other", () => {
+  test("has no two events of which one is recognized by the words of the other", () => {
     const patterns: boolean[] = [];
     const stream = createResponsesStream(undefined, {
       event: (_event, _type, pattern) => patterns.push(pattern),
@@ -341,7 +341,7 @@ describe("an error inside the stream", () => {
   });
 });
 
-describe("ids that it has told of", () => {
+describe("ids that it has reported", () => {
   const made = (text: string) => [...run(text).stream.made!];
   const item = (type: string, id: unknown): Event => ({
     type,
@@ -413,8 +413,8 @@ test("searches are counted as they come, and never twice", () => {
 
 test("our own error comes under the number that is next", () => {
   const { stream } = run(wire(CREATED, said("a"), said("b")));
-  const told = new TextDecoder().decode(stream.streamError!({ message: "m", type: "t", code: "c" }));
-  expect(told).toBe(
+  const reported = new TextDecoder().decode(stream.streamError!({ message: "m", type: "t", code: "c" }));
+  expect(reported).toBe(
     'event: error\ndata: {"type":"error","code":"c","message":"m","param":null,"sequence_number":3}\n\n',
   );
 });

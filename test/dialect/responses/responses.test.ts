@@ -45,7 +45,7 @@ describe("a request is refused for", () => {
   testRefusals(responses, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("its defaults, nulls counting as absent", () => {
     const nulls = { stream: null, max_output_tokens: null, conversation: null, background: false };
     expect(asked(nulls)).toMatchObject({

@@ -34,7 +34,7 @@ describe("a request is refused for", () => {
   testRefusals(completions, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("its defaults, nulls counting as absent: 16 tokens of output", () => {
     expect(asked({ max_tokens: null, n: null, stream: null, stream_options: null })).toMatchObject({
       model: "m",

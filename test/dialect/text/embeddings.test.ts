@@ -24,7 +24,7 @@ describe("a request is refused for", () => {
   testRefusals(embeddings, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("that it is only read", () => {
     expect(asked({ stream: false, dimensions: 256 })).toMatchObject({
       model: "m",

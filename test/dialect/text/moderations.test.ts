@@ -22,7 +22,7 @@ describe("a request is refused for", () => {
   testRefusals(moderations, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("that it is one call, without output", () =>
     expect(asked({ stream: false })).toMatchObject({
       model: "m",

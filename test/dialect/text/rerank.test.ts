@@ -28,7 +28,7 @@ describe("a request is refused for", () => {
   testRefusals(rerank, REFUSED);
 });
 
-describe("a request tells", () => {
+describe("a parsed request has", () => {
   test("that it is only read", () =>
     expect(asked({ top_n: 1 })).toMatchObject({ model: "m", stream: false, n: 1, maxOutput: 0, inputs: 1 }));
   test.each([

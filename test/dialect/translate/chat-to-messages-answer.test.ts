@@ -33,7 +33,7 @@ describe("the content of", () => {
   const ROWS: readonly (readonly [what: string, message: unknown, content: unknown])[] = [
     ["reasoning and text", { reasoning_content: "hm", content: "a" }, [THINKING, TEXT]],
     ["reasoning under its other name", { reasoning: "hm", content: "a" }, [THINKING, TEXT]],
-    ["reasoning under both names, told once", { reasoning: "hm", reasoning_content: "hm" }, [THINKING]],
+    ["reasoning under both names, written once", { reasoning: "hm", reasoning_content: "hm" }, [THINKING]],
     [
       "parts, with their thinking in parts",
       {

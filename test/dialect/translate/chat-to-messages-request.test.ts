@@ -466,7 +466,7 @@ describe("fields", () => {
         { max_tokens: 20_000, thinking: { type: "enabled", budget_tokens: 1_024 } },
       ],
       [
-        "an adaptive model is told the effort, and to show its thinking",
+        "an adaptive model is sent the effort, and asked to show its thinking",
         { reasoning_effort: "medium" },
         { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "medium" } },
         ADAPTIVE,

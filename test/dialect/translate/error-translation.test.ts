@@ -30,15 +30,15 @@ describe("towards a chat client", () => {
   test.each(ROWS)("%j is %j", (from, to) => expect(chatErrorOf(words(from))).toEqual(words(to)));
 
   // biome-ignore format: a table
-  const TOLD: readonly (readonly [message: string, type: string, code: string])[] = [
+  const FAILURES: readonly (readonly [message: string, type: string, code: string])[] = [
     ["prompt is too long: 210000 tokens > 200000 maximum", "invalid_request_error", "context_length_exceeded"],
     ["input length and `max_tokens` exceed context limit: 1 + 2 > 2", "invalid_request_error", "context_length_exceeded"],
     ["messages: at least one message is required", "invalid_request_error", "upstream_rejected"],
     ["prompt is too long", "rate_limit_error", "rate_limit_exceeded"],
   ];
-  test.each(TOLD)("%s (%s) has the code %s", (message, type, code) => {
-    const told = { ...words([type, "upstream_rejected", 400]), message };
-    expect(chatErrorOf(told).code).toBe(code);
+  test.each(FAILURES)("%s (%s) has the code %s", (message, type, code) => {
+    const failure = { ...words([type, "upstream_rejected", 400]), message };
+    expect(chatErrorOf(failure).code).toBe(code);
   });
 });
 

@@ -241,7 +241,7 @@ describe("messages", () => {
       { messages: [HI, assistant(use("a"), use("b")), user(result("b", "2"))] },
       [HI, calls(call("a"), call("b")), tool("b", "2"), tool("a", "Error: no result")],
     ],
-    ["an orphan tool result is told in the user's words", { messages: [user(result("x", "1"))] }, [user(text("Result of the call x:"), text("1"))]],
+    ["an orphan tool result is a text of the user", { messages: [user(result("x", "1"))] }, [user(text("Result of the call x:"), text("1"))]],
     [
       "a second result of the same call is an orphan",
       { messages: [HI, assistant(use("a")), user(result("a", "1"), result("a", "2"))] },

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { modelFacts } from "../../../src/dialect/translate/model-capabilities.ts";
 
 describe("a model", () => {
-  test("of the catalogue has its limit and its quirks, and keeps the name that its provider is told", () => {
+  test("of the catalogue has its limit and its quirks, and keeps the name that its provider is sent", () => {
     const facts = modelFacts("claude-opus-4-8", "api.anthropic.com");
     expect(facts).toMatchObject({
       name: "claude-opus-4-8",

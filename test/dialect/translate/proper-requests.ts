@@ -1,4 +1,4 @@
-// What providers demand of a request, whoever wrote it: each function gives the rules that a body breaks, none for a good
+// What providers demand of a request, whichever code wrote it: each function gives the rules that a body breaks, none for a good
 // one. Written from the providers' side, without a look at how a translation goes about it.
 
 import { isObject, type Json, parseJson } from "../../../src/dialect/json.ts";

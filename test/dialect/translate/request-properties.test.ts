@@ -232,8 +232,8 @@ function normalMessages(body: Json): unknown {
     for (const block of list(content)) {
       if (block.type === "tool_use") turn.calls.push([block.id, block.name, block.input]);
       else if (block.type === "tool_result") {
-        const told = textOf(block.content);
-        turn.results.push([block.tool_use_id, block.is_error === true ? `Error: ${told}` : told]);
+        const resultText = textOf(block.content);
+        turn.results.push([block.tool_use_id, block.is_error === true ? `Error: ${resultText}` : resultText]);
       } else turn.shown.push(...shown([block]));
     }
   }
@@ -519,7 +519,7 @@ for (const [provider, translate, improper] of [
   ["a chat provider", chatRequestOfResponses, improperChat],
 ] as const)
   describe(`whatever a responses client writes, ${provider}`, () => {
-    test("is sent what it takes, or nothing: the client is told the field", () =>
+    test("is sent what it takes, or nothing: the refusal names the field", () =>
       fc.assert(
         fc.property(hostileResponses, facts, (body, model) => {
           const request = translate(body, model);
@@ -549,7 +549,7 @@ const WAYS = [
 
 for (const [provider, translate, improper] of WAYS)
   describe(`whatever a client writes, ${provider}`, () => {
-    test("is sent what it takes, or nothing: the client is told the field", () =>
+    test("is sent what it takes, or nothing: the refusal names the field", () =>
       fc.assert(
         fc.property(hostile, facts, (body, model) => {
           const before = JSON.stringify(body);

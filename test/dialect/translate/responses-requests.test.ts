@@ -271,7 +271,7 @@ describe("tools", () => {
     test(`at a messages provider: ${rule}`, () => expect(shown(atMessages(extra))).toEqual(shown(messages)));
   }
 
-  test("a custom tool is a function with one text, which is told of the grammar", () => {
+  test("a custom tool is a function with one text, whose description has the grammar", () => {
     const extra = { tools: [PATCH], tool_choice: { type: "custom", name: "patch" } };
     const [chat, messages] = [atChat(extra), atMessages(extra)];
     const { description, parameters } = (chat.tools as { function: Json }[])[0]!.function;

@@ -44,8 +44,8 @@ function rig({ isLoadedHere = false } = {}) {
   const clock = manualClock();
   const asked: string[] = [];
   const answers = new Map<string, unknown>();
-  type Heard = (topic: string, body: unknown) => void;
-  const listeners: [string, Heard, (topic: string) => void][] = [];
+  type Listener = (topic: string, body: unknown) => void;
+  const listeners: [string, Listener, (topic: string) => void][] = [];
   let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
   const answer = (to: { kind: string; id: string }, type: string) => {
     asked.push(`${to.kind}/${to.id} ${type}`);
@@ -55,7 +55,7 @@ function rig({ isLoadedHere = false } = {}) {
     ask: async (...to: Parameters<typeof answer>) => answer(...to),
     askNow: (...to: Parameters<typeof answer>) =>
       isLoadedHere ? answer(...to) : Promise.resolve(answer(...to)),
-    subscribe(topic: string, handle: Heard, changed: (topic: string) => void) {
+    subscribe(topic: string, handle: Listener, changed: (topic: string) => void) {
       listeners.push([topic, handle, changed]);
       return () => {};
     },
@@ -69,7 +69,7 @@ function rig({ isLoadedHere = false } = {}) {
     for (const [pattern, handle] of listeners)
       if (topic.startsWith(pattern.slice(0, -1))) handle(topic, body);
   };
-  /** The news were too large to be told. */
+  /** The change was too large to be published. */
   const publishChange = (topic: string) => {
     for (const [pattern, , changed] of listeners) if (topic.startsWith(pattern.slice(0, -1))) changed(topic);
   };
@@ -348,7 +348,7 @@ describe("an Owner's configuration", () => {
 describe("a configuration of which the publication was lost", () => {
   const reads = ({ asked }: ReturnType<typeof rig>) => asked.filter((one) => one === "owner/2 read").length;
 
-  test("is in force after a second for whoever asks seldom", async () => {
+  test("is in force after a second for accounts that ask seldom", async () => {
     const { configs, answers, clock } = rig();
     await configs.accountContext(id(8));
     for (const version of [2, 3]) {
@@ -358,7 +358,7 @@ describe("a configuration of which the publication was lost", () => {
     }
   });
 
-  test("is in force within a second for whoever asks often, who never waits and reads it seldom", async () => {
+  test("is in force within a second for accounts that ask often, which never wait and read it seldom", async () => {
     const bench = rig();
     const { configs, answers, clock } = bench;
     await configs.accountContext(id(8));
@@ -493,7 +493,7 @@ describe("a Level", () => {
   });
 });
 
-describe("news too large to be told", () => {
+describe("changes too large to be published", () => {
   test("of an Owner have its configuration read anew", async () => {
     const { configs, answers, publishChange } = rig();
     await configs.config(id(2));

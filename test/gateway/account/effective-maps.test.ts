@@ -26,7 +26,7 @@ const above = (owner: Cascade<string>, root: Cascade<string>, version = 10): Anc
   return { owner: laying(owner), root: laying(root) };
 };
 
-test("finds and shows what one merged map would, whoever said what when", () => {
+test("finds and shows what one merged map would, whichever account set what when", () => {
   const random = simRandom(11);
   const cascade = (): Cascade<string> => {
     let made: Cascade<string> = NO_CASCADE;

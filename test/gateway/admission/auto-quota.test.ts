@@ -114,7 +114,7 @@ describe("a refusal for lack of balance", () => {
     expect(await tree.balance(team.id)).toBe(usd(502));
   });
 
-  test("is not told by an answer from before it came", async () => {
+  test("is not seen in an answer from before it came", async () => {
     await setQuota(500);
     const slow = heldSystem();
     const quota = createAutoQuota({ ...tree, system: slow.system });

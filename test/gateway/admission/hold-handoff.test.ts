@@ -54,7 +54,7 @@ test("a front end that freezes keeps nobody waiting for longer than a second", a
   expect(nodes.clock.mono() - before).toBeLessThan(1_500);
 });
 
-test("an owner whose commits wait for longer than a second refuses new requests, whoever asks, and lets the others go on", async () => {
+test("an owner whose commits wait for longer than a second refuses all new requests, and lets the others go on", async () => {
   const { nodes, owner, front, other, settleAt, admit, come } = await accountRig();
   await admit(front, "r0");
   const open = owner.store.holdAppends();

@@ -34,10 +34,10 @@ const held = (id: string, over: Partial<RegisteredHold> = {}): RegisteredHold =>
 
 function rig() {
   const clock = manualClock();
-  const told: ({ to: string } & ReassertHolds)[] = [];
+  const sent: ({ to: string } & ReassertHolds)[] = [];
   let moved: (concerns: (actor: ActorRef) => boolean) => Promise<void> = async () => {};
   let forgot: (actor: ActorRef) => Promise<void> = async () => {};
-  /** What the account says to each telling. */
+  /** What the account answers to each `reassertHolds`. */
   const answer: { say: (input: ReassertHolds) => Promise<{ dropped: number }> } = {
     say: async () => ({ dropped: 0 }),
   };
@@ -49,21 +49,21 @@ function rig() {
       forgot = handle;
     },
     async ask({ id }: ActorRef, _type: string, input: ReassertHolds) {
-      told.push({ to: id, ...input });
+      sent.push({ to: id, ...input });
       return answer.say(input);
     },
   } as unknown as ActorSystem<Protocol>;
   const holds = createHoldRegistry({ system, clock, log: silent });
   const move = (...accounts: AccountId[]) => moved(({ id }) => accounts.map(String).includes(id));
-  const idsTold = () => told.map(({ to, holds, ended }) => [to, holds.map(({ id }) => id), ended]);
+  const sentIds = () => sent.map(({ to, holds, ended }) => [to, holds.map(({ id }) => id), ended]);
   return {
     clock,
     holds,
-    told,
+    sent,
     answer,
     move,
     forget: (id: AccountId) => forgot(actorRef.account(id)),
-    idsTold,
+    sentIds,
   };
 }
 
@@ -71,65 +71,65 @@ const gate = () => Promise.withResolvers<{ dropped: number }>();
 const DONE = { dropped: 0 };
 
 describe("after a move", () => {
-  test("each account that is concerned is told what is held of it, and nobody else is", async () => {
-    const { holds, move, idsTold } = rig();
+  test("the holds of each account that moved are reasserted, and no others", async () => {
+    const { holds, move, sentIds } = rig();
     holds.add(SEVEN, held("a"));
     holds.add(EIGHT, held("b"));
     holds.add(SEVEN, held("c"));
     await move(SEVEN);
-    expect(idsTold()).toEqual([["7", ["a", "c"], []]]);
+    expect(sentIds()).toEqual([["7", ["a", "c"], []]]);
   });
 
-  test("it is told as it is by then: taken anew, grown, and renewed by the telling", async () => {
-    const { clock, holds, move, told } = rig();
+  test("a hold is reasserted as it is by then: taken anew, grown, and renewed", async () => {
+    const { clock, holds, move, sent } = rig();
     holds.add(SEVEN, held("a"));
     holds.add(SEVEN, held("a", { model: "n", takenAt: 5 }));
     holds.grow("a", { cost: usd(4), tokens: 50 });
     await clock.advance(1_000);
     await move(SEVEN);
     const grown = held("a", { model: "n", takenAt: 5, cost: usd(4), tokens: 100 });
-    expect(told[0]!.holds).toEqual([{ ...grown, expiresAt: clock.wall() + HOLD_TTL_MS }]);
+    expect(sent[0]!.holds).toEqual([{ ...grown, expiresAt: clock.wall() + HOLD_TTL_MS }]);
   });
 
-  test("who holds nothing tells nothing", async () => {
-    const { holds, move, told } = rig();
+  test("without holds nothing is sent", async () => {
+    const { holds, move, sent } = rig();
     holds.add(SEVEN, held("a"));
     holds.remove("a");
     await move(SEVEN);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
-  test("the telling is over when the account has heard it, however often it must be tried", async () => {
-    const { clock, holds, move, told, answer } = rig();
+  test("reasserting ends when the account has answered, however often it must be tried", async () => {
+    const { clock, holds, move, sent, answer } = rig();
     holds.add(SEVEN, held("a"));
     answer.say = async () => {
       throw new UnavailableError("account/7", "nobody owns it");
     };
     let over = false;
-    const telling = move(SEVEN).then(() => {
+    const reasserting = move(SEVEN).then(() => {
       over = true;
     });
     await clock.advance(2_000);
-    expect([over, told.length > 2]).toEqual([false, true]);
+    expect([over, sent.length > 2]).toEqual([false, true]);
     answer.say = async () => DONE;
     await clock.advance(5_000);
-    await telling;
-    expect(told.at(-1)!.holds.map(({ id }) => id)).toEqual(["a"]);
+    await reasserting;
+    expect(sent.at(-1)!.holds.map(({ id }) => id)).toEqual(["a"]);
   });
 
-  test("an account that is nobody's is told once", async () => {
-    const { clock, holds, move, told, answer } = rig();
+  test("an account that does not exist is asked once", async () => {
+    const { clock, holds, move, sent, answer } = rig();
     holds.add(SEVEN, held("a"));
     answer.say = async () => {
       throw new RefusedError({ code: "user_not_found", message: "" });
     };
     await move(SEVEN);
     await clock.advance(10_000);
-    expect(told).toHaveLength(1);
+    expect(sent).toHaveLength(1);
   });
 
-  test("a second move while the first is told tells once more", async () => {
-    const { holds, move, idsTold, answer } = rig();
+  test("a second move while the first is reasserted sends once more", async () => {
+    const { holds, move, sentIds, answer } = rig();
     holds.add(SEVEN, held("a"));
     const first = gate();
     answer.say = () => first.promise;
@@ -139,42 +139,42 @@ describe("after a move", () => {
     const two = move(SEVEN);
     first.resolve(DONE);
     await Promise.all([one, two]);
-    expect(idsTold()).toEqual([
+    expect(sentIds()).toEqual([
       ["7", ["a"], []],
       ["7", ["a"], []],
     ]);
   });
 
   test("many go in frames that the bus carries, one after the other", async () => {
-    const { holds, move, told } = rig();
+    const { holds, move, sent } = rig();
     const idempotency = { key: "k".repeat(64), body: "b".repeat(64) };
     for (let i = 0; i < 4_000; i++) {
       holds.add(SEVEN, held(`request-${i}`.padEnd(26, "x"), { model: "m".repeat(200), idempotency }));
     }
     await move(SEVEN);
-    expect(new Set(told.flatMap((one) => one.holds.map(({ id }) => id))).size).toBe(4_000);
-    expect(told.length).toBeGreaterThan(1);
-    for (const one of told) expect(encode(one).length).toBeLessThan(512 * 1024);
+    expect(new Set(sent.flatMap((one) => one.holds.map(({ id }) => id))).size).toBe(4_000);
+    expect(sent.length).toBeGreaterThan(1);
+    for (const one of sent) expect(encode(one).length).toBeLessThan(512 * 1024);
   });
 
-  test("at most 32 accounts are told at once", async () => {
-    const { holds, move, told, answer } = rig();
+  test("holds of at most 32 accounts are reasserted at once", async () => {
+    const { holds, move, sent, answer } = rig();
     const accounts = Array.from({ length: 40 }, (_, i) => (i + 1) as AccountId);
     for (const account of accounts) holds.add(account, held(`r${account}`));
     const first = gate();
     answer.say = () => first.promise;
     const moving = move(...accounts);
     await settled();
-    expect(told).toHaveLength(32);
+    expect(sent).toHaveLength(32);
     first.resolve(DONE);
     await moving;
-    expect(told).toHaveLength(40);
+    expect(sent).toHaveLength(40);
   });
 });
 
 describe("a request that ends", () => {
-  test("while it is told leaves nothing behind: its account hears of the end after the telling", async () => {
-    const { holds, move, idsTold, answer } = rig();
+  test("while its hold is reasserted leaves nothing behind: its end is sent afterwards", async () => {
+    const { holds, move, sentIds, answer } = rig();
     holds.add(SEVEN, held("a"));
     const first = gate();
     answer.say = () => first.promise;
@@ -182,76 +182,76 @@ describe("a request that ends", () => {
     await settled();
     holds.remove("a");
     await settled();
-    expect(idsTold()).toEqual([["7", ["a"], []]]);
+    expect(sentIds()).toEqual([["7", ["a"], []]]);
     answer.say = async () => DONE;
     first.resolve(DONE);
     await moving;
-    expect(idsTold().slice(1)).toEqual([["7", [], ["a"]]]);
+    expect(sentIds().slice(1)).toEqual([["7", [], ["a"]]]);
   });
 
-  test("after it was told is told of too: what was told may come later than its end", async () => {
-    const { holds, move, idsTold } = rig();
+  test("after its hold was reasserted is reported: the hold may arrive later than its end", async () => {
+    const { holds, move, sentIds } = rig();
     holds.add(SEVEN, held("a"));
     await move(SEVEN);
     holds.remove("a");
     await settled();
-    expect(idsTold().at(-1)).toEqual(["7", [], ["a"]]);
+    expect(sentIds().at(-1)).toEqual(["7", [], ["a"]]);
   });
 
-  test("and was never told is no news", async () => {
-    const { holds, told } = rig();
+  test("and was never reasserted is not reported", async () => {
+    const { holds, sent } = rig();
     holds.add(SEVEN, held("a"));
     holds.remove("a");
     await settled();
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
-  test("tells of itself alone, not of all others on its account", async () => {
-    const { holds, move, idsTold } = rig();
+  test("reports itself alone, not all others on its account", async () => {
+    const { holds, move, sentIds } = rig();
     for (const id of ["a", "b", "c"]) holds.add(SEVEN, held(id));
     await move(SEVEN);
     holds.remove("b");
     await settled();
-    expect(idsTold().at(-1)).toEqual(["7", [], ["b"]]);
+    expect(sentIds().at(-1)).toEqual(["7", [], ["b"]]);
   });
 
-  test("without anybody's knowing whether its account has heard is told until it has, or no hold could be left", async () => {
-    const { clock, holds, told, answer } = rig();
+  test("with an unknown outcome is reported until its account has answered, or no hold could be left", async () => {
+    const { clock, holds, sent, answer } = rig();
     answer.say = async () => {
       throw new UnavailableError("account/7", "nobody owns it");
     };
     holds.removeUnconfirmed(SEVEN, "a");
     await clock.advance(HOLD_TTL_MS);
-    const tries = told.length;
+    const tries = sent.length;
     expect(tries).toBeGreaterThan(10);
     await clock.advance(HOLD_TTL_MS);
-    expect(told.length).toBeLessThanOrEqual(tries + 2);
+    expect(sent.length).toBeLessThanOrEqual(tries + 2);
   });
 });
 
-test("an account that has forgotten without moving is told again", async () => {
-  const { holds, forget, idsTold } = rig();
+test("the holds of an account that lost them without moving are reasserted", async () => {
+  const { holds, forget, sentIds } = rig();
   holds.add(SEVEN, held("a"));
   holds.add(EIGHT, held("b"));
   await forget(SEVEN);
-  expect(idsTold()).toEqual([["7", ["a"], []]]);
+  expect(sentIds()).toEqual([["7", ["a"], []]]);
 });
 
-test("an account that is there again is told at once, however long the next try would have waited", async () => {
-  const { clock, holds, move, forget, told, answer } = rig();
+test("the holds of an account that is back are reasserted at once, however long the next try would have waited", async () => {
+  const { clock, holds, move, forget, sent, answer } = rig();
   holds.add(SEVEN, held("a"));
   answer.say = async () => {
     throw new UnavailableError("account/7", "its store is away");
   };
   void move(SEVEN);
   await clock.advance(8_000);
-  const tries = told.length;
+  const tries = sent.length;
   answer.say = async () => DONE;
   await forget(SEVEN);
-  expect(told.length).toBeGreaterThan(tries);
+  expect(sent.length).toBeGreaterThan(tries);
 });
 
-test("whoever was given a hold while accounts were told again can know it", async () => {
+test("an admission sees that holds were reasserted while it ran", async () => {
   const { holds, move, forget } = rig();
   const before = holds.generation();
   await move(EIGHT);
@@ -260,12 +260,12 @@ test("whoever was given a hold while accounts were told again can know it", asyn
   expect([moved > before, holds.generation() > moved]).toEqual([true, true]);
 });
 
-test("one request's hold is told again alone, and not at all once it is over", async () => {
-  const { holds, idsTold } = rig();
+test("one request's hold is reasserted alone, and not at all once it has ended", async () => {
+  const { holds, sentIds } = rig();
   holds.add(SEVEN, held("a"));
   holds.add(SEVEN, held("b"));
   holds.reassert("b");
   holds.reassert("nobody's");
   await settled();
-  expect(idsTold()).toEqual([["7", ["b"], []]]);
+  expect(sentIds()).toEqual([["7", ["b"], []]]);
 });

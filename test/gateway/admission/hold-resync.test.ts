@@ -13,7 +13,7 @@ async function used() {
   for (const [i, node] of [owner, front, other].entries()) await admit(node, `r${i}`);
   const { faults } = owner.store;
 
-  /** Each node asks again and again, until told to stop: how many were admitted. */
+  /** Each node asks again and again, until it is stopped: how many were admitted. */
   function pressing(): () => Promise<number> {
     let over = false;
     let admitted = 0;

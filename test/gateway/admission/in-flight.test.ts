@@ -16,7 +16,7 @@ const EIGHT = 8 as AccountId;
 
 function rig() {
   const clock = manualClock();
-  let hear: (topic: string, body: unknown) => void = () => {};
+  let deliver: (topic: string, body: unknown) => void = () => {};
   let changed: (topic: string) => void = () => {};
   let missed: (concerns: (actor: ActorRef) => boolean) => void = () => {};
   const closing = new Set<string>();
@@ -28,21 +28,21 @@ function rig() {
       missed = handle;
       return () => {};
     },
-    subscribe(_topic: string, handle: typeof hear, untold: typeof changed = () => {}) {
-      hear = handle;
-      changed = untold;
+    subscribe(_topic: string, handle: typeof deliver, handleTooLarge: typeof changed = () => {}) {
+      deliver = handle;
+      changed = handleTooLarge;
       return () => {};
     },
   } as unknown as ActorSystem<Protocol>;
   const inFlight = createInFlight({ system, clock });
   return {
     clock,
-    /** It closes, and nobody here hears of it. */
+    /** Closes an account, but publishes nothing. */
     close: (id: AccountId) => void closing.add(String(id)),
     missed: (...ids: AccountId[]) => missed(({ id }) => ids.map(String).includes(id)),
-    told: (id: AccountId, closing: boolean) =>
-      hear(accountTopic(id), { profile: profileOf({ id }), version: 2, closing }),
-    toldTooLarge: (id: AccountId) => changed(accountTopic(id)),
+    publish: (id: AccountId, closing: boolean) =>
+      deliver(accountTopic(id), { profile: profileOf({ id }), version: 2, closing }),
+    publishTooLarge: (id: AccountId) => changed(accountTopic(id)),
     begin(account: AccountId) {
       const request = { cut: null as DOMException | null, over: (): void => {} };
       inFlight.add(account, {
@@ -59,9 +59,9 @@ function rig() {
 }
 
 test("the requests of a closing account are cut after 30 s", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   const [one, two] = [begin(SEVEN), begin(SEVEN)];
-  told(SEVEN, true);
+  publish(SEVEN, true);
   await clock.advance(29_999);
   expect([one.cut, two.cut]).toEqual([null, null]);
   await clock.advance(1);
@@ -69,38 +69,38 @@ test("the requests of a closing account are cut after 30 s", async () => {
 });
 
 test("so are those that began before the account closed and were known a moment later", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   begin(SEVEN);
-  told(SEVEN, true);
+  publish(SEVEN, true);
   const late = begin(SEVEN);
   await clock.advance(30_000);
   expect(late.cut).toBe(ACCOUNT_CLOSED);
 });
 
 test("so are those of an account whose news are too large to be told", async () => {
-  const { clock, begin, close, toldTooLarge } = rig();
+  const { clock, begin, close, publishTooLarge } = rig();
   const [one, other] = [begin(SEVEN), begin(EIGHT)];
   close(SEVEN);
-  for (const id of [SEVEN, EIGHT]) toldTooLarge(id);
+  for (const id of [SEVEN, EIGHT]) publishTooLarge(id);
   await settled();
   await clock.advance(30_000);
   expect([one.cut, other.cut]).toEqual([ACCOUNT_CLOSED, null]);
 });
 
 test("every word of the same closing counts from the first", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   const one = begin(SEVEN);
-  told(SEVEN, true);
+  publish(SEVEN, true);
   await clock.advance(20_000);
-  told(SEVEN, true);
+  publish(SEVEN, true);
   await clock.advance(10_000);
   expect(one.cut).toBe(ACCOUNT_CLOSED);
 });
 
 test("a request that is over is not cut, and leaves no timer", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   const one = begin(SEVEN);
-  told(SEVEN, true);
+  publish(SEVEN, true);
   one.over();
   expect(clock.waiting).toBe(0);
   await clock.advance(60_000);
@@ -108,24 +108,24 @@ test("a request that is over is not cut, and leaves no timer", async () => {
 });
 
 test("what changes an account without closing it cuts nothing", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   const one = begin(SEVEN);
-  told(SEVEN, false);
+  publish(SEVEN, false);
   await clock.advance(60_000);
   expect(one.cut).toBeNull();
 });
 
 test("another account's requests go on", async () => {
-  const { clock, begin, told } = rig();
+  const { clock, begin, publish } = rig();
   const [gone, other] = [begin(SEVEN), begin(EIGHT)];
-  told(SEVEN, true);
+  publish(SEVEN, true);
   await clock.advance(60_000);
   expect([gone.cut, other.cut]).toEqual([ACCOUNT_CLOSED, null]);
 });
 
 test("an account without requests leaves no timer when it closes", () => {
-  const { clock, told } = rig();
-  told(SEVEN, true);
+  const { clock, publish } = rig();
+  publish(SEVEN, true);
   expect(clock.waiting).toBe(0);
 });
 

@@ -245,7 +245,7 @@ describe("a hold that its account does not know", () => {
     return { ...parts, settle, cut, road, held };
   }
 
-  test("is told again when its renewal says so", async () => {
+  test("is reasserted when its renewal says so", async () => {
     const { clock, settle, held } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     await clock.advance(HOLD_TTL_MS);
@@ -255,7 +255,7 @@ describe("a hold that its account does not know", () => {
     expect(await held()).toBe(usd(3));
   });
 
-  test("is told again when the activation broke", async () => {
+  test("is reasserted when the activation failed", async () => {
     const { clock, settle, held, system, store } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
     store.faults.push("lost");
@@ -320,7 +320,7 @@ describe("a hold that its account does not know", () => {
     expect(over).toBe(true);
   });
 
-  test("since the holds were told again while its admission was on its way is told by itself", async () => {
+  test("whose admission was in flight while holds were reasserted is reasserted by itself", async () => {
     const { clock, store, system, settle, road, held } = await cutting();
     const { promise, resolve } = Promise.withResolvers<void>();
     road.open = promise;

@@ -92,18 +92,18 @@ function reader(flow: BodySource) {
 function answer() {
   let outlet!: BodySink;
   const end = Promise.withResolvers<void>();
-  const told = { gone: 0 };
+  const notified = { gone: 0 };
   const flow: BodySource = {
     fill(given) {
       outlet = given;
       return end.promise;
     },
-    gone: () => void told.gone++,
+    gone: () => void notified.gone++,
   };
   const outcome: Outcome = { kind: "stream", headers: { "x-arbor-attempts": "1" }, body: flow };
   return {
     outcome,
-    told,
+    notified,
     write: (text: string) => outlet.write(bytes(text)),
     close: () => {
       outlet.close();
@@ -212,7 +212,7 @@ describe("before the first content", () => {
     const late = answer();
     work.resolve(late.outcome);
     await clock.advance(0);
-    expect(late.told.gone).toBe(1);
+    expect(late.notified.gone).toBe(1);
   });
 });
 
@@ -270,10 +270,10 @@ describe("inside a stream", () => {
     expect(seen.text).toBe(`data: a\n\n${COMMENT.repeat(3)}`);
   });
 
-  test("a client that leaves is told of to the answer", async () => {
-    const { clock, flow, told, lifetime } = await streaming();
+  test("the answer learns that its client left", async () => {
+    const { clock, flow, notified, lifetime } = await streaming();
     flow.gone();
     await clock.advance(5 * MS);
-    expect([told.gone, lifetime.cuts, clock.waiting]).toEqual([1, 1, 0]);
+    expect([notified.gone, lifetime.cuts, clock.waiting]).toEqual([1, 1, 0]);
   });
 });

@@ -103,7 +103,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
 }
 
 describe("a charge that the account refuses", () => {
-  test("is told at the end of the stream, in the refusal's own words", async () => {
+  test("is written at the end of the stream, in the refusal's own words", async () => {
     const { streamed, logged } = rig(TWIN);
     const events = (await streamed()).split("\n\n").filter((event) => event !== "");
     expect(events).toHaveLength(2);
@@ -115,7 +115,7 @@ describe("a charge that the account refuses", () => {
     expect(logged).toEqual([["warn", "settle_failed"]]);
   });
 
-  test("is told in the words of the other style too", async () => {
+  test("is written in the words of the other style too", async () => {
     const text = await rig(TWIN, messages).streamed();
     expect(text).toContain("event: error");
     expect(text).toContain(TWIN.message);

@@ -9,7 +9,7 @@ import type { StreamEnd } from "../../../src/gateway/codec/provider-answer.ts";
 import { FetchBody } from "../../../src/upstream/fetch-transport.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
-function heard(chunks: readonly Uint8Array[], fails: boolean) {
+function sourceOf(chunks: readonly Uint8Array[], fails: boolean) {
   const seen: NonNullable<WholeBody["sound"]>[] = [];
   let at = 0;
   const source = new AudioSource({
@@ -40,7 +40,7 @@ function heard(chunks: readonly Uint8Array[], fails: boolean) {
   return { source, seen };
 }
 
-async function passed(source: ReturnType<typeof heard>["source"]) {
+async function passed(source: ReturnType<typeof sourceOf>["source"]) {
   const bytes: Uint8Array[] = [];
   let end: StreamEnd | null = null;
   let content = false;
@@ -60,7 +60,7 @@ describe("sound", () => {
     await fc.assert(
       fc.asyncProperty(anyChunks, async (chunks) => {
         const all = Buffer.concat(chunks);
-        const { source, seen } = heard(chunks, false);
+        const { source, seen } = sourceOf(chunks, false);
         const { bytes, end, content } = await passed(source);
         expect(content).toBe(all.length > 0);
         if (all.length === 0) {
@@ -77,7 +77,7 @@ describe("sound", () => {
   });
 
   test("that is cut keeps its last byte, and is broken", async () => {
-    const { source } = heard([new Uint8Array(10), new Uint8Array(5)], true);
+    const { source } = sourceOf([new Uint8Array(10), new Uint8Array(5)], true);
     const { bytes, end } = await passed(source);
     expect([bytes.length, end.kind]).toEqual([14, "cut"]);
     expect([source.machine.delivered, source.machine.outcome(false)]).toEqual([true, "broken"]);

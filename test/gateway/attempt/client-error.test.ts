@@ -30,10 +30,10 @@ type Keys = readonly (number | KeyGiven)[];
 const placesOf = (...levels: Keys[]): { view: LevelView; model: string }[] =>
   levels.map((keys, i) => ({ view: viewOf(i + 1, keys), model: "m" }));
 
-/** `503 no_available_key 30`: status, code, retry-after, and `final` when the client is told not to repeat it. */
-function said(told: LastFailure): string {
-  if ("rejection" in told) return `${told.rejection.status} ${told.rejection.code}`;
-  const { status, code, headers } = httpError(told.refusal);
+/** `503 no_available_key 30`: status, code, retry-after, and `final` when the client must not repeat it. */
+function said(failure: LastFailure): string {
+  if ("rejection" in failure) return `${failure.rejection.status} ${failure.rejection.code}`;
+  const { status, code, headers } = httpError(failure.refusal);
   const final = headers["x-should-retry"] === "false" ? "final" : "";
   return [status, code, headers["retry-after"] ?? "", final].filter((part) => part !== "").join(" ");
 }
@@ -50,7 +50,7 @@ const rowsOf = (signals: readonly UpstreamFailure[]): AttemptRow[] =>
   }));
 
 const AT_CHAT = { model: "m", path: "/v1/chat/completions" };
-const tell = (signals: readonly UpstreamFailure[], ...levels: Keys[]): string =>
+const clientError = (signals: readonly UpstreamFailure[], ...levels: Keys[]): string =>
   said(
     clientErrorFor(
       signals,
@@ -75,18 +75,18 @@ describe("when all tries failed, the last signal speaks", () => {
     ["empty_stream", "502 upstream_failed"],
     ["redirect", "502 upstream_failed"],
   ];
-  test.each(ROWS)("%s: %s", (name, told) => {
-    expect(tell([met(name)], [1])).toBe(told);
-    expect(tell([met("server_error"), met("timeout"), met(name)], [1, 2, 3])).toBe(told);
+  test.each(ROWS)("%s: %s", (name, expected) => {
+    expect(clientError([met(name)], [1])).toBe(expected);
+    expect(clientError([met("server_error"), met("timeout"), met(name)], [1, 2, 3])).toBe(expected);
   });
 
   test.each(["rejected", "conflict"] as const)("%s: the provider's own words, with its status", (name) => {
-    expect(tell([met("server_error"), met(name, { pass: PASS })], [1, 2])).toBe("422 odd");
+    expect(clientError([met("server_error"), met(name, { pass: PASS })], [1, 2])).toBe("422 odd");
   });
 
   test("but that a key does not have the model is not the last word of others", () => {
-    expect(tell([met("timeout"), NO_MODEL], [1, 2])).toBe("504 upstream_timeout");
-    expect(tell([NO_MODEL, met("server_error")], [1, 2])).toBe("502 upstream_failed");
+    expect(clientError([met("timeout"), NO_MODEL], [1, 2])).toBe("504 upstream_timeout");
+    expect(clientError([NO_MODEL, met("server_error")], [1, 2])).toBe("502 upstream_failed");
   });
 });
 
@@ -107,8 +107,8 @@ describe("retry-after", () => {
     ["is not told while a key is waking", [met("overloaded")], [{ id: 1, health: WAKING }, { id: 2, health: sleeping(300) }], "503 no_available_key"],
     ["is not told with a timeout", [met("timeout")], [{ id: 1, health: sleeping(300) }], "504 upstream_timeout"],
   ];
-  test.each(ROWS)("%s", (_, signals, keys, told) => {
-    expect(tell(signals, keys)).toBe(told);
+  test.each(ROWS)("%s", (_, signals, keys, expected) => {
+    expect(clientError(signals, keys)).toBe(expected);
   });
 });
 
@@ -134,8 +134,8 @@ describe("when nothing could be tried, the keys speak", () => {
     ["without the model on every Level of the way", [[lacks(1)], [lacks(2)]], "404 model_not_found"],
     ["without the model on one Level, asleep on the other", [[lacks(1)], [sleeps(2, 25)]], "503 no_available_key 25"],
   ];
-  test.each(ROWS)("%s", (_, levels, told) => {
-    expect(tell([], ...levels)).toBe(told);
+  test.each(ROWS)("%s", (_, levels, expected) => {
+    expect(clientError([], ...levels)).toBe(expected);
   });
 });
 
@@ -153,8 +153,8 @@ describe("404 only when every key says so", () => {
     ["one just now, the other without another model", [NO_MODEL], [1, { id: 2, health: without("other") }], "503 no_available_key"],
     ["one just now, a disabled one not asked", [NO_MODEL], [1, { id: 2, disabled: true }], "404 model_not_found"],
   ];
-  test.each(ROWS)("%s", (_, signals, keys, told) => {
-    expect(tell(signals, keys)).toBe(told);
+  test.each(ROWS)("%s", (_, signals, keys, expected) => {
+    expect(clientError(signals, keys)).toBe(expected);
   });
 });
 
@@ -163,9 +163,9 @@ describe("keys of the other style", () => {
 
   test("alone: the client is told where to ask", () => {
     const at = { model: "m", path: "/v1/responses" };
-    const told = clientErrorFor([], at, keyAvailability(placesOf([other]), servesIn("chat"), NOON));
-    expect(said(told)).toBe("400 invalid_parameter");
-    const words = JSON.stringify(told);
+    const expected = clientErrorFor([], at, keyAvailability(placesOf([other]), servesIn("chat"), NOON));
+    expect(said(expected)).toBe("400 invalid_parameter");
+    const words = JSON.stringify(expected);
     expect(words).toContain("at /v1/responses, and they are not translated");
     expect(words).toContain("/v1/chat/completions or /v1/messages");
   });
@@ -189,22 +189,22 @@ describe("keys of the other style", () => {
   });
 
   test("say nothing beside keys that fit", () => {
-    expect(tell([], [other, { id: 2, health: resting(3) }])).toBe("429 upstream_rate_limited 3");
-    expect(tell([NO_MODEL], [1, { ...other, id: 2 }])).toBe("404 model_not_found");
+    expect(clientError([], [other, { id: 2, health: resting(3) }])).toBe("429 upstream_rate_limited 3");
+    expect(clientError([NO_MODEL], [1, { ...other, id: 2 }])).toBe("404 model_not_found");
   });
 
   test("that are disabled are nobody", () => {
-    expect(tell([], [{ ...other, disabled: true }])).toBe("503 no_available_key");
+    expect(clientError([], [{ ...other, disabled: true }])).toBe("503 no_available_key");
   });
 });
 
 test("no message tells a key, a Level or a provider's words, but those about the content", () => {
   for (const name of ["timeout", "quota_gone", "rate_limited", "server_error", "invalid_key"] as const) {
-    const told = clientErrorFor(
+    const expected = clientErrorFor(
       [met(name, { note: "sk-secret" })],
       AT_CHAT,
       keyAvailability(placesOf([1]), servesIn("chat"), NOON),
     );
-    expect(JSON.stringify(told)).not.toMatch(/sk-|example\.com|Level/);
+    expect(JSON.stringify(expected)).not.toMatch(/sk-|example\.com|Level/);
   }
 });

@@ -135,7 +135,7 @@ describe("a shunned key", () => {
     expect(chosen(chooser, view(4))).toBe(1);
   });
 
-  test("is used again when its time is over, in case the Level was never told", () => {
+  test("is used again when its time is over, in case the Level never got a report", () => {
     const chooser = newChooser();
     chooser.avoidUntil(keyId(1), 4, NOON + 1_000);
     expect(chosen(chooser, view(4), { now: NOON + 1_000 })).toBe(1);

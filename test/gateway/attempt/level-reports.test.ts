@@ -1,4 +1,4 @@
-// What Levels are told of their keys, and when: failures at once, successes only of keys in trouble, in the order in which the
+// What is reported to Levels of their keys, and when: failures at once, successes only of keys in trouble, in the order in which the
 // attempts ended.
 
 import { describe, expect, test } from "bun:test";
@@ -18,7 +18,7 @@ import {
 import { manualClock, NOON, settled } from "../../runtime/manual-clock.ts";
 import { type KeyGiven, keyId, resting, sleeping, viewOf, WAKING } from "../level-samples.ts";
 
-interface Told {
+interface SentCommand {
   readonly to: string;
   readonly type: string;
   readonly input: Record<string, unknown>;
@@ -26,7 +26,7 @@ interface Told {
 
 function rig(...given: (number | KeyGiven)[]) {
   const clock = manualClock();
-  const told: Told[] = [];
+  const sent: SentCommand[] = [];
   const logged: string[] = [];
   const chooser = createKeyChooser(clock);
   const reach = { level: true, answered: Promise.resolve() };
@@ -35,7 +35,7 @@ function rig(...given: (number | KeyGiven)[]) {
   const system = {
     async ask(to: { id: string }, type: string, input: Record<string, unknown>) {
       if (!reach.level) throw new Error("not reached");
-      told.push({ to: to.id, type, input });
+      sent.push({ to: to.id, type, input });
       await reach.answered;
       return { granted: true };
     },
@@ -66,7 +66,7 @@ function rig(...given: (number | KeyGiven)[]) {
       tried: new Set(),
       probing: new Set([keyId(1)]),
     }) !== null;
-  return { clock, told, logged, reach, known, reports, view, attempt, chosen, owner };
+  return { clock, sent, logged, reach, known, reports, view, attempt, chosen, owner };
 }
 
 const signal = (name: FailureKind, retryAfterMs?: number): UpstreamFailure => ({
@@ -83,10 +83,10 @@ const BLAMELESS = (Object.keys(FAILURE_RULES) as FailureKind[]).filter(
 );
 
 describe("a failure", () => {
-  test.each(BLAMED)("by %s is told at once, with all that its Level judges by", (name) => {
-    const { reports, told, attempt } = rig();
+  test.each(BLAMED)("by %s is reported at once, with all that its Level judges by", (name) => {
+    const { reports, sent, attempt } = rig();
     reports.failed(attempt(), signal(name, 7_000));
-    expect(told).toEqual([
+    expect(sent).toEqual([
       {
         to: "2.4",
         type: "failed",
@@ -105,20 +105,20 @@ describe("a failure", () => {
   });
 
   test.each(BLAMELESS)("by %s says nothing of a key that is well", (name) => {
-    const { reports, told, attempt } = rig();
+    const { reports, sent, attempt } = rig();
     reports.failed(attempt(), signal(name));
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
   test.each(BLAMELESS)("by %s gives the probe of a waking key back", (name) => {
-    const { reports, told, attempt } = rig({ id: 1, health: WAKING });
+    const { reports, sent, attempt } = rig({ id: 1, health: WAKING });
     reports.failed(attempt(), signal(name));
-    expect(told).toEqual([
+    expect(sent).toEqual([
       { to: "2.4", type: "releaseProbe", input: { key: keyId(1), startedAt: NOON - 50 } },
     ]);
   });
 
-  test("that could not be told is a line in the log, and nobody waits for it", async () => {
+  test("that could not be reported is a line in the log, and no request waits for it", async () => {
     const { reports, reach, attempt, logged } = rig();
     reach.level = false;
     reports.failed(attempt(), signal("server_error"));
@@ -163,81 +163,81 @@ describe("a key is not chosen here while its Level still thinks about", () => {
 
 describe("a success", () => {
   test("of a key that is well is no news", async () => {
-    const { reports, told, attempt, clock } = rig();
+    const { reports, sent, attempt, clock } = rig();
     reports.succeeded(attempt());
     await clock.advance(10_000);
-    expect([told, clock.waiting]).toEqual([[], 0]);
+    expect([sent, clock.waiting]).toEqual([[], 0]);
   });
 
-  test("of a key that slept once is told within 250 ms, not before", async () => {
-    const { reports, told, attempt, clock } = rig({ id: 1, health: { sleepTimes: 1 } });
+  test("of a key that slept once is reported within 250 ms, not before", async () => {
+    const { reports, sent, attempt, clock } = rig({ id: 1, health: { sleepTimes: 1 } });
     reports.succeeded(attempt());
     await clock.advance(249);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
     await clock.advance(1);
     const keys = [{ key: keyId(1), startedAt: NOON - 50, endedAt: NOON }];
-    expect(told).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
+    expect(sent).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
   });
 
-  test("of a key that failed while its answer was under way is told: what counts is how the key fares now", async () => {
-    const { reports, told, attempt, known, clock } = rig();
+  test("of a key that failed while its answer was in flight is reported: what counts is how the key fares now", async () => {
+    const { reports, sent, attempt, known, clock } = rig();
     const before = attempt();
     known.view = viewOf(4, [{ id: 1, health: { failures: 2 } }, 2], { version: 8 });
     reports.succeeded(before);
     await clock.advance(250);
-    expect(told.map(({ type }) => type)).toEqual(["succeeded"]);
+    expect(sent.map(({ type }) => type)).toEqual(["succeeded"]);
   });
 
   test("of a key that has become well in the meantime is no news", async () => {
-    const { reports, told, attempt, known, clock } = rig({ id: 1, health: { failures: 1 } });
+    const { reports, sent, attempt, known, clock } = rig({ id: 1, health: { failures: 1 } });
     const before = attempt();
     known.view = viewOf(4, [1], { version: 8 });
     reports.succeeded(before);
     await clock.advance(250);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
-  test("of a waking key is told at once", () => {
-    const { reports, told, attempt } = rig({ id: 1, health: WAKING });
+  test("of a waking key is reported at once", () => {
+    const { reports, sent, attempt } = rig({ id: 1, health: WAKING });
     reports.succeeded(attempt());
-    expect(told.map(({ type }) => type)).toEqual(["succeeded"]);
+    expect(sent.map(({ type }) => type)).toEqual(["succeeded"]);
   });
 
   test("of a key that only rested is no news", async () => {
-    const { reports, told, attempt, clock } = rig({ id: 1, health: resting(-1) });
+    const { reports, sent, attempt, clock } = rig({ id: 1, health: resting(-1) });
     reports.succeeded(attempt());
     await clock.advance(1_000);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
-  test("of a key that failed before is told at once", () => {
-    const { reports, told, attempt } = rig({ id: 1, health: { failures: 1 } });
+  test("of a key that failed before is reported at once", () => {
+    const { reports, sent, attempt } = rig({ id: 1, health: { failures: 1 } });
     reports.succeeded(attempt());
     const keys = [{ key: keyId(1), startedAt: NOON - 50, endedAt: NOON }];
-    expect(told).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
+    expect(sent).toEqual([{ to: "2.4", type: "succeeded", input: { keys } }]);
   });
 
   test("gathers with others behind a report that is under way", async () => {
-    const { reports, told, attempt, reach } = rig({ id: 1, health: { failures: 1 } });
+    const { reports, sent, attempt, reach } = rig({ id: 1, health: { failures: 1 } });
     const answer = Promise.withResolvers<void>();
     reach.answered = answer.promise;
     for (let i = 0; i < 1_000; i++) reports.succeeded(attempt());
-    expect(told).toHaveLength(1);
+    expect(sent).toHaveLength(1);
     reach.answered = Promise.resolve();
     answer.resolve();
     await settled();
-    expect(told).toHaveLength(2);
+    expect(sent).toHaveLength(2);
   });
 
   test("goes together with those of the same Level, each key with its last one", async () => {
     const slept = { sleepTimes: 1 };
-    const { reports, told, attempt, clock } = rig({ id: 1, health: slept }, { id: 2, health: slept });
+    const { reports, sent, attempt, clock } = rig({ id: 1, health: slept }, { id: 2, health: slept });
     reports.succeeded(attempt(1));
     reports.succeeded(attempt(2));
     await clock.advance(100);
     reports.succeeded(attempt(1));
     await clock.advance(150);
-    expect(told.map(({ input }) => input.keys)).toEqual([
+    expect(sent.map(({ input }) => input.keys)).toEqual([
       [
         { key: keyId(1), startedAt: NOON + 50, endedAt: NOON + 100 },
         { key: keyId(2), startedAt: NOON - 50, endedAt: NOON + 1 / 1_024 },
@@ -245,40 +245,40 @@ describe("a success", () => {
     ]);
   });
 
-  test("is told apart for each Level, and again after the first went", async () => {
+  test("is reported separately for each Level, and again after the first went", async () => {
     const failing = { failures: 1 };
-    const { reports, told, attempt, clock } = rig({ id: 1, health: failing });
+    const { reports, sent, attempt, clock } = rig({ id: 1, health: failing });
     reports.succeeded(attempt());
     reports.succeeded(attempt(9, viewOf(5, [{ id: 9, health: failing }])));
     await clock.advance(250);
-    expect(told.map(({ to }) => to)).toEqual(["2.4", "2.5"]);
+    expect(sent.map(({ to }) => to)).toEqual(["2.4", "2.5"]);
     reports.succeeded(attempt());
     await clock.advance(250);
-    expect(told.map(({ to }) => to)).toEqual(["2.4", "2.5", "2.4"]);
+    expect(sent.map(({ to }) => to)).toEqual(["2.4", "2.5", "2.4"]);
   });
 
-  test("soon after a failure here is told, although the view does not know of the failure yet", async () => {
-    const { reports, told, attempt, clock } = rig();
+  test("soon after a failure here is reported, although the view does not know of the failure yet", async () => {
+    const { reports, sent, attempt, clock } = rig();
     reports.failed(attempt(), signal("server_error"));
     await clock.advance(999);
     reports.succeeded(attempt());
     await clock.advance(250);
-    expect(told.map(({ type }) => type)).toEqual(["failed", "succeeded"]);
+    expect(sent.map(({ type }) => type)).toEqual(["failed", "succeeded"]);
   });
 
   test("a second after a failure here counts only what the view says", async () => {
-    const { reports, told, attempt, clock } = rig();
+    const { reports, sent, attempt, clock } = rig();
     reports.failed(attempt(), signal("server_error"));
     await clock.advance(1_000);
     reports.succeeded(attempt());
     await clock.advance(250);
-    expect(told.map(({ type }) => type)).toEqual(["failed"]);
+    expect(sent.map(({ type }) => type)).toEqual(["failed"]);
   });
 });
 
 describe("the order in which attempts ended", () => {
-  const endsOf = (told: readonly Told[]): unknown[] =>
-    told.flatMap(({ type, input }) => {
+  const endsOf = (sent: readonly SentCommand[]): unknown[] =>
+    sent.flatMap(({ type, input }) => {
       const { keys = [], answered, endedAt } = input as Record<string, never>;
       if (type === "succeeded") return (keys as { endedAt: number }[]).map((one) => ["ok", one.endedAt]);
       const before = answered === undefined ? [] : [["ok", (answered as { endedAt: number }).endedAt]];
@@ -288,26 +288,26 @@ describe("the order in which attempts ended", () => {
   test.each([
     ["is a batch's", { sleepTimes: 1 }],
     ["is under way", { failures: 2 }],
-  ])("is told, although the answer between two failures %s", async (_, health) => {
-    const { reports, told, attempt, clock, reach } = rig({ id: 1, health });
+  ])("is reported, although the answer between two failures %s", async (_, health) => {
+    const { reports, sent, attempt, clock, reach } = rig({ id: 1, health });
     reach.answered = new Promise(() => {});
     reports.succeeded(attempt());
     await clock.advance(1);
     void reports.failed(attempt(), signal("server_error"));
-    const ends = endsOf(told);
+    const ends = endsOf(sent);
     expect(ends.slice(-2)).toEqual([
       ["ok", NOON],
       ["failed", NOON + 1],
     ]);
   });
 
-  test("within a millisecond is told too", () => {
-    const { reports, told, attempt } = rig();
+  test("within a millisecond is reported too", () => {
+    const { reports, sent, attempt } = rig();
     for (let i = 0; i < 20; i++) {
       void reports.failed(attempt(), signal("server_error"));
       reports.succeeded(attempt());
     }
-    const times = endsOf(told).map((one) => (one as [string, number])[1]);
+    const times = endsOf(sent).map((one) => (one as [string, number])[1]);
     expect(times.length).toBeGreaterThan(20);
     for (const [i, time] of times.slice(1).entries()) expect(time).toBeGreaterThanOrEqual(times[i]!);
     expect(Math.max(...times)).toBeLessThan(NOON + 1);
@@ -316,9 +316,9 @@ describe("the order in which attempts ended", () => {
 
 describe("a probe", () => {
   test("is asked of the key's Level", async () => {
-    const { reports, told, view, owner } = rig({ id: 1, health: sleeping(-1) });
+    const { reports, sent, view, owner } = rig({ id: 1, health: sleeping(-1) });
     expect(await reports.probe(owner, view.keys[0]!)).toBe(true);
-    expect(told).toEqual([{ to: "2.4", type: "probe", input: { key: keyId(1) } }]);
+    expect(sent).toEqual([{ to: "2.4", type: "probe", input: { key: keyId(1) } }]);
   });
 
   test("is not granted when the Level cannot be asked", async () => {

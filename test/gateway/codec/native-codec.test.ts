@@ -178,7 +178,7 @@ test("a request without words in the other style is refused with its field, and 
 describe("what the provider says of the request", () => {
   const signal = (pass: { status: number; type: string; code: string }) =>
     ({ name: "rejected", status: pass.status, note: "", pass: { message: "no", ...pass } }) as const;
-  test("is told in the words of the client's style", () => {
+  test("is written in the words of the client's style", () => {
     const toMessages = exchange("/v1/chat/completions", MESSAGES_KEY, SAID);
     const large = signal({ status: 413, type: "request_too_large", code: "upstream_rejected" });
     expect(toMessages.translateFailure(large).pass).toEqual({

@@ -219,7 +219,7 @@ describe("an answer", () => {
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("idempotency_expired");
   });
 
-  test("that cannot be kept harms nobody, and is told", async () => {
+  test("that cannot be kept harms no request, and is logged", async () => {
     const full = { ...store, keepAnswer: () => Promise.reject(new Error("the disk is full")) };
     await createIdempotencyRecords({ store: full, vault: vaultOf("first"), clock, log }).keep(
       SEVEN,

@@ -304,7 +304,7 @@ describe("the first is waited for", () => {
     const { clock, store, system, ask, charge, once, held } = await rig();
     ask("a");
     await settled();
-    // An append that is lost breaks the activation, and with it goes what it held, until it is told again.
+    // An append that is lost breaks the activation, and with it goes what it held, until it is reasserted.
     store.faults.push("lost");
     void charge("z", "of another");
     await clock.advance(3_000);
@@ -430,7 +430,7 @@ describe("requests under way", () => {
     expect(underWay.take("b", 2 as AccountId, one, goesOn)).toBeNull();
   });
 
-  test("are bounded: the oldest is forgotten, and whoever waits for it is told", async () => {
+  test("are bounded: the oldest is forgotten, and requests that wait for it are answered", async () => {
     const underWay = createInProgressKeys(2);
     underWay.take("a", ROOT, { key: "1", body: "" }, goesOn);
     const first = underWay.take("z", ROOT, { key: "1", body: "" }, goesOn);

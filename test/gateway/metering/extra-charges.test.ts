@@ -59,7 +59,7 @@ describe("turns", () => {
     expect(usd).toBeCloseTo((203_000 * 3 + 1_000 * 15) / 1e6, 9);
   });
 
-  test("an advisor's cost at the dearer of both prices, whoever priced the model", async () => {
+  test("an advisor's cost at the dearer of both prices, whichever configuration priced the model", async () => {
     const advisor = {
       type: "advisor_message",
       model: "claude-opus-4-5",
@@ -101,8 +101,8 @@ describe("calls of tools", () => {
 
   test("cost their own price, by what the usage counts or the answer shows", async () => {
     const tools = { code_execution: 10 };
-    const told = await metered(HAIKU, { usage }, PRICING, tools);
-    expect(told.usd).toBeCloseTo(0.028 + 3 * 0.1 + 2 * 0.02, 9);
+    const result = await metered(HAIKU, { usage }, PRICING, tools);
+    expect(result.usd).toBeCloseTo(0.028 + 3 * 0.1 + 2 * 0.02, 9);
     const shown = { usage: TOP, measured: { toolUses: { code_execution: 4, my_function: 9 } } };
     expect((await metered(HAIKU, shown, PRICING, tools)).usd).toBeCloseTo(0.028 + 4 * 0.1, 9);
   });

@@ -77,8 +77,13 @@ describe("the worst case of what is not counted in tokens", () => {
   const worstOf = (kind: keyof typeof METERS, model: string, over: Partial<RequestSize>) => {
     const meter: MeterKind = METERS[kind];
     const priced = TABLE.find(model, meter.groups)!;
-    const told = meter.groupsForTokens === undefined ? null : TABLE.find(model, meter.groupsForTokens);
-    const candidate = { model, priced, pricedByTokens: told === priced ? null : told, prices: TABLE };
+    const tokenPrices = meter.groupsForTokens === undefined ? null : TABLE.find(model, meter.groupsForTokens);
+    const candidate = {
+      model,
+      priced,
+      pricedByTokens: tokenPrices === priced ? null : tokenPrices,
+      prices: TABLE,
+    };
     return worstCase(meter, candidate, sizeOf(over), ONE, 4_096);
   };
   const ROWS: readonly [

@@ -107,8 +107,8 @@ describe("what is not counted in tokens", () => {
   async function metering(kind: keyof typeof METERS, model: string, over: Partial<MeterInput>) {
     const row: MeterKind = METERS[kind];
     const priced = TABLE.find(model, row.groups)!;
-    const told = row.groupsForTokens === undefined ? null : TABLE.find(model, row.groupsForTokens);
-    const pricedByTokens = told === priced ? null : told;
+    const tokenPrices = row.groupsForTokens === undefined ? null : TABLE.find(model, row.groupsForTokens);
+    const pricedByTokens = tokenPrices === priced ? null : tokenPrices;
     const route = { model, priced, pricedByTokens, prices: TABLE, multipliers: { rates: 1, factor: 1 } };
     const granted = { route, size: sizeOf() } as unknown as Admission;
     return meterUsage(row, granted, reading({ usage: null, texts: [], ...over }), counter);
@@ -313,7 +313,7 @@ describe("what is not counted in tokens", () => {
       1_300_000,
       { inText: 26_000 },
     ],
-    ["searches in tokens that nobody told", "rerank", "reads", { dialect: "rerank", measured: { calls: 1 } }, "estimate", 400, { inText: 8 }],
+    ["searches in tokens that were not reported", "rerank", "reads", { dialect: "rerank", measured: { calls: 1 } }, "estimate", 400, { inText: 8 }],
     [
       "searches with both prices, of which one figure is missing",
       "rerank",
@@ -325,7 +325,7 @@ describe("what is not counted in tokens", () => {
     ],
     ["calls", "calls", "judge", { dialect: "embeddings", measured: { calls: 1 } }, "provider", 1_000_000, { calls: 1 }],
     [
-      "words at a price by the call, whose tokens are told all the same",
+      "words at a price by the call, whose tokens are reported all the same",
       "tokens",
       "judge",
       { usage: { prompt_tokens: 40, completion_tokens: 20 } },
@@ -351,9 +351,9 @@ describe("what is not counted in tokens", () => {
       250_000,
       { inText: 50 },
     ],
-    ["embeddings that nobody told: counted", "embeddings", "sketched", { dialect: "embeddings" }, "estimate", 40_000, { inText: 8 }],
+    ["embeddings without reported usage: counted", "embeddings", "sketched", { dialect: "embeddings" }, "estimate", 40_000, { inText: 8 }],
     [
-      "embeddings of tokens that nobody told: as many as were sent",
+      "embeddings of tokens without reported usage: as many as were sent",
       "embeddings",
       "sketched",
       { dialect: "embeddings", promptTokens: 77, prompt: () => [] },

@@ -76,8 +76,8 @@ describe("of one request", () => {
   const reported = ended("r", 4, { status: 502, code: "upstream_failed", cost: ZERO });
   const charged = ended("r", 5);
 
-  test("what its charge says counts, whoever tells first", () => {
-    const tells = { release: released, report: reported, charge: charged };
+  test("what its charge says counts, in any order of entries", () => {
+    const entries = { release: released, report: reported, charge: charged };
     for (const order of [
       ["release", "report", "charge"],
       ["charge", "report", "release"],
@@ -85,7 +85,7 @@ describe("of one request", () => {
       ["report", "release", "charge"],
     ] as const) {
       const recent = new RecentRequests();
-      for (const source of order) recent.put(account(1), tells[source], source);
+      for (const source of order) recent.put(account(1), entries[source], source);
       expect(recent.list(account(1)).requests).toEqual([charged]);
     }
   });

@@ -1,4 +1,4 @@
-// The history of several nodes: what ended elsewhere comes to the owner in batches, bounded and counted; whoever asks gets
+// The history of several nodes: what ended elsewhere comes to the owner in batches, bounded and counted; a query gets
 // the owner's list. The nodes are histories whose lines to each other a test cuts.
 
 import { describe, expect, test } from "bun:test";
@@ -140,7 +140,7 @@ describe("requests without a charge", () => {
   });
 });
 
-describe("whoever asks", () => {
+describe("a query", () => {
   test("gets the owner's list, at every node", async () => {
     const one = rig();
     one.nodes.b.report(ACCOUNT, ended("r"));

@@ -76,8 +76,8 @@ const ROWS: readonly [what: string, given: Given, rows: string][] = [
 ];
 
 describe("the candidates of a request", () => {
-  test.each(ROWS)("%s", (_, given, told) => {
-    expect(rows(given)).toBe(told);
+  test.each(ROWS)("%s", (_, given, expected) => {
+    expect(rows(given)).toBe(expected);
   });
 });
 

@@ -37,17 +37,17 @@ const nameOf = ({ model, level }: RouteCandidate): string => `${model}${level}`;
 /** Walks where every attempt fails. `keys`: how many a Level has; `barred`: models whose hold is refused. */
 function story(candidates: CandidateTable, keys: Readonly<Record<string, number>>, barred = ""): string {
   const walk = new FailoverPlan(candidates);
-  const told: string[] = [];
+  const visits: string[] = [];
   for (;;) {
     let tried = 0;
     while (walk.mayTry() && tried < (keys[nameOf(walk.candidate)] ?? 0)) {
       walk.count();
       tried++;
     }
-    told.push(`${nameOf(walk.candidate)}x${tried}`);
+    visits.push(`${nameOf(walk.candidate)}x${tried}`);
     let turn = walk.advance(walk.mayTry() ? "exhausted" : "tries");
     while (turn === "model" && barred.includes(walk.candidate.model)) turn = walk.advance("refused");
-    if (turn === null) return told.join(" ");
+    if (turn === null) return visits.join(" ");
   }
 }
 
@@ -71,8 +71,8 @@ const STORIES: readonly (readonly [string, string, Record<string, number>, strin
 ];
 
 describe("where every attempt fails", () => {
-  test.each(STORIES)("%s", (_, candidates, keys, barred, told) => {
-    expect(story(candidatesOf(candidates), keys, barred)).toBe(told);
+  test.each(STORIES)("%s", (_, candidates, keys, barred, visits) => {
+    expect(story(candidatesOf(candidates), keys, barred)).toBe(visits);
   });
 
   test("there are never more than eight attempts, and every backup model that has a key gets one", () => {
@@ -83,10 +83,10 @@ describe("where every attempt fails", () => {
           const levels = Array.from({ length: chain }, (_, i) => i + 1);
           const candidates = candidatesOf(names.map((m) => levels.map((l) => m + l).join(" ")).join("|"));
           const have = Object.fromEntries(candidates.flat().map((candidate) => [nameOf(candidate), keys]));
-          const told = story(candidates, have);
-          const made = [...told.matchAll(/x(\d)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+          const visits = story(candidates, have);
+          const made = [...visits.matchAll(/x(\d)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
           expect(made).toBeLessThanOrEqual(ATTEMPTS_MAX);
-          for (const name of names) expect(told).toMatch(new RegExp(`${name}\\dx[1-9]`));
+          for (const name of names) expect(visits).toMatch(new RegExp(`${name}\\dx[1-9]`));
         }
       }
     }

@@ -70,7 +70,7 @@ const refusedWith = (given: Given): NoRoute["refusal"] => {
 };
 
 describe("a route", () => {
-  test("tells each step, with the rule that decided it", () => {
+  test("lists each step, with the rule that decided it", () => {
     const result = found({
       model: "mine",
       chain: [
@@ -194,7 +194,7 @@ describe("a cascade", () => {
     expect(found({ model: "mine", config }).model).toBe("gpt-4o-mini");
   });
 
-  test("and the account's own entries are one map: the exact pattern goes first, whoever set it", () => {
+  test("and the account's own entries are one map: the exact pattern goes first, whichever account set it", () => {
     const config = laying({ mapper: ["my*", "gpt-4o-mini"] });
     const chain = [{ modelMapper: { mine: "gpt-4o" } }];
     expect(found({ model: "mine", config, chain }).model).toBe("gpt-4o");

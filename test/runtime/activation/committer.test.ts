@@ -84,7 +84,7 @@ describe("the committer", () => {
     expect(outcomes).toEqual([["there", "committed"]]);
   });
 
-  test("tells each writer its own outcome; a store that throws is `unknown` to all of that append", async () => {
+  test("gives each writer its own outcome; a store that throws is `unknown` to all of that append", async () => {
     const { store, committer } = parts();
     const outcomes: [string, Appended][] = [];
     store.faults.push("throws");

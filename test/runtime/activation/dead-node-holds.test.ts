@@ -102,7 +102,7 @@ describe("what a node holds that is over", () => {
     expect(holders).toEqual(["a#2"]);
   });
 
-  test("everything else is taken from whoever sends it", async () => {
+  test("everything else is taken from every node", async () => {
     const { ask, deadNodes } = await asked();
     deadNodes.add(["a#1"]);
     expect(await ask("a#1", "add", { amount: 3 })).toMatchObject({ ok: true, body: 3 });
@@ -129,14 +129,14 @@ describe("what a node holds that is over", () => {
 });
 
 describe("the nodes known to be over", () => {
-  test("are told once each, and grow the version", () => {
+  test("are reported once each, and grow the version", () => {
     const deadNodes = createDeadNodes();
-    let told = 0;
-    deadNodes.onMore(() => void told++);
+    let notified = 0;
+    deadNodes.onMore(() => void notified++);
     deadNodes.add([]);
     deadNodes.add(["a#1"]);
     deadNodes.add(["a#1"]);
-    expect([told, deadNodes.version(), deadNodes.has("a#1"), deadNodes.has("a#2")]).toEqual([
+    expect([notified, deadNodes.version(), deadNodes.has("a#1"), deadNodes.has("a#2")]).toEqual([
       1,
       1,
       true,

@@ -47,7 +47,7 @@ describe("a debt", () => {
     expect([await totalOf(store, "a"), await totalOf(store, "b")]).toEqual([11, 0]);
   });
 
-  test("that became durable although nobody was told is delivered without anybody asking", async () => {
+  test("that became durable although its caller got no reply is delivered without a further command", async () => {
     const { ask, clock, store } = await rig();
     await ask("a", "add", { amount: 10 });
     store.faults.push("stored_unknown");
@@ -212,8 +212,8 @@ describe("the outbox", () => {
     expect(pauses.every((pause, i) => i === 0 || pause >= pauses[i - 1]!)).toBe(true);
   });
 
-  test("tells the owing actor how it ended, with the refusal when there was one", async () => {
-    const told: unknown[] = [];
+  test("reports to the owing actor how it ended, with the refusal when there was one", async () => {
+    const delivered: unknown[] = [];
     const clock = manualClock();
     const refusal = { code: "account_disabled", message: "closed" } as const;
     const outbox = createEffectOutbox({
@@ -221,13 +221,13 @@ describe("the outbox", () => {
       random: countingRandom(),
       limits: LIMITS,
       async deliver(to, command) {
-        if (to.id === FROM.id) told.push(command);
+        if (to.id === FROM.id) delivered.push(command);
         return to.id === "1" ? { ok: false, code: "refused", refusal } : OK;
       },
     });
     outbox.enqueue(FROM, [effect(1), effect(2)]);
     await clock.advance(10);
-    expect(told).toEqual([
+    expect(delivered).toEqual([
       { type: "effectDone", effect: "e1", refused: refusal },
       { type: "effectDone", effect: "e2", refused: null },
     ]);

@@ -257,40 +257,40 @@ describe("a snapshot", () => {
 describe("a publication", () => {
   test("goes out after the commit, and only then", async () => {
     const { ask, store, system, clock } = await rig();
-    const heard: unknown[] = [];
-    system.subscribe("purse.>", (topic, body) => heard.push([topic, body]));
+    const received: unknown[] = [];
+    system.subscribe("purse.>", (topic, body) => received.push([topic, body]));
     const open = store.holdAppends();
     const asked = ask("a", "announce", { word: "hello" });
     await settled();
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     open();
     await asked;
     await clock.advance(1);
-    expect(heard).toEqual([["purse.a", "hello"]]);
+    expect(received).toEqual([["purse.a", "hello"]]);
   });
 
   test("of a turn that was lost never goes out", async () => {
     const { ask, store, system, clock } = await rig();
-    const heard: unknown[] = [];
-    system.subscribe("purse.a", (_topic, body) => heard.push(body));
+    const received: unknown[] = [];
+    system.subscribe("purse.a", (_topic, body) => received.push(body));
     store.faults.push("lost");
     await ask("a", "announce", { word: "hello" }, { budgetMs: 0 }).catch((error) => error.reason);
     await clock.advance(1_000);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   test("too large for the bus says only that there is something new, to those who want to know", async () => {
     const { ask, system, clock } = await rig({ bus: { ...memoryBus(), publicationBytesMax: 6 } });
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     system.subscribe(
       "purse.>",
-      (_topic, body) => heard.push(body),
-      (topic) => heard.push(`changed: ${topic}`),
+      (_topic, body) => received.push(body),
+      (topic) => received.push(`changed: ${topic}`),
     );
-    system.subscribe("purse.>", (_topic, body) => heard.push(`too: ${body}`));
+    system.subscribe("purse.>", (_topic, body) => received.push(`too: ${body}`));
     await ask("a", "announce", { word: "hello" });
     await ask("a", "announce", { word: "hellos" });
     await clock.advance(1);
-    expect(heard).toEqual(["hello", "too: hello", "changed: purse.a"]);
+    expect(received).toEqual(["hello", "too: hello", "changed: purse.a"]);
   });
 });

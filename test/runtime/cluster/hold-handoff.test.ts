@@ -1,4 +1,4 @@
-// After a move, commands that rely on holds wait until the nodes that are up have told the new owner what they hold, or a
+// After a move, commands that rely on holds wait until the nodes that are up have reasserted their holds to the new owner, or a
 // second has passed; and copies at hand are called old.
 
 import { describe, expect, test } from "bun:test";
@@ -26,7 +26,7 @@ function rig(others: string[], epoch = 5) {
 }
 
 describe("the gate of a gained shard", () => {
-  test("opens when every other node has told of it in its epoch", () => {
+  test("opens when every other node has reported it in its epoch", () => {
     const { arrivals } = rig(["x", "y"]);
     arrivals.gained([1, 2]);
     arrivals.reasserted("x", [[1, 5]]);
@@ -39,7 +39,7 @@ describe("the gate of a gained shard", () => {
     expect(arrivals.gate(3)).toBeNull();
   });
 
-  test("opens after a second, whoever is silent, and lets go who waits", async () => {
+  test("opens after a second, whichever node is silent, and releases what waits", async () => {
     const { arrivals, clock } = rig(["x"]);
     arrivals.gained([1]);
     let passed = false;
@@ -52,7 +52,7 @@ describe("the gate of a gained shard", () => {
     expect([passed, arrivals.gate(1)]).toEqual([true, null]);
   });
 
-  test("is never shut by a node that had told before the shard was gained", () => {
+  test("is never shut by a node that had reported before the shard was gained", () => {
     const { arrivals } = rig(["x"]);
     arrivals.reasserted("x", [[1, 5]]);
     arrivals.gained([1]);
@@ -87,8 +87,8 @@ describe("the gate of a gained shard", () => {
   });
 });
 
-describe("telling", () => {
-  test("goes to the new owners, each of its shards, once all is told", async () => {
+describe("the report of a node", () => {
+  test("goes to the new owners, each of its shards, once all is reasserted", async () => {
     const { arrivals, sent } = rig(["x", "y"]);
     const { promise, resolve } = Promise.withResolvers<void>();
     let concerned: boolean[] = [];
@@ -137,16 +137,16 @@ async function three(): Promise<Nodes & { a: TestNode; b: TestNode; c: TestNode 
 }
 
 describe("in a cluster", () => {
-  test("a hold waits at the new owner until all have told; a command that does not rely on holds does not", async () => {
+  test("a hold waits at the new owner until all have reported; a command that does not rely on holds does not", async () => {
     const rig = await three();
     const id = rig.idAt(rig.a);
     const { promise, resolve } = Promise.withResolvers<void>();
-    let told = 0;
+    let reports = 0;
     for (const node of rig.nodes) {
       node.system.onMoved(async (concerns) => {
         if (!concerns({ kind: "account", id })) return;
         if (node === rig.b || node === rig.c) await promise;
-        told++;
+        reports++;
       });
     }
     void rig.a.system.handOff(10_000);
@@ -157,10 +157,10 @@ describe("in a cluster", () => {
     });
     await rig.run(100);
     expect(await rig.a.ask(id, "read", {})).toBe(0);
-    expect([held, told]).toEqual([null, 1]);
+    expect([held, reports]).toEqual([null, 1]);
     resolve();
     await rig.run(10);
-    expect([held, told]).toEqual([1, 3]);
+    expect([held, reports]).toEqual([1, 3]);
   });
 
   test("a hold waits a second at most for a node that is silent", async () => {
@@ -185,7 +185,7 @@ describe("in a cluster", () => {
     expect(await rig.b.ask(rig.idAt(rig.a), "hold", { open: true })).toBe(1);
   });
 
-  test("a node that joins and gets shards at once waits for nobody who has told, and nobody waits for it", async () => {
+  test("a node that joins and gets shards at once waits for no node that has reported, and none waits for it", async () => {
     const rig = await three();
     const d = await rig.start("d");
     const took = await rig.until(() => d.system.stats().shards > 60);
@@ -207,7 +207,7 @@ describe("in a cluster", () => {
     expect(await asked).toBe(1);
     expect(rig.c.system.stats().counters.turns).toBe(1);
     expect(rig.a.system.stats().counters.turns).toBe(1);
-    // A reply that waited for its commit counts whoever owns the actor by now.
+    // A reply that waited for its commit counts, whichever node owns the actor by now.
     const other = rig.idAt(rig.a, "r");
     rig.a.delayAnswersMs = 1_000;
     const read = rig.b.ask(other, "read", {});
@@ -221,11 +221,11 @@ describe("in a cluster", () => {
   test("copies of moved actors are called old on every node, others are not", async () => {
     const rig = await three();
     const [moved, other] = [rig.idAt(rig.a), rig.idAt(rig.b)];
-    const heard = new Map<TestNode, [boolean, boolean][]>();
+    const received = new Map<TestNode, [boolean, boolean][]>();
     for (const node of rig.nodes) {
-      heard.set(node, []);
+      received.set(node, []);
       node.system.onStale((concerns) =>
-        heard
+        received
           .get(node)!
           .push([concerns({ kind: "account", id: moved }), concerns({ kind: "account", id: other })]),
       );
@@ -234,26 +234,26 @@ describe("in a cluster", () => {
     await rig.run(1_500);
     // What is moved for balance after that concerns neither.
     for (const node of rig.nodes) {
-      expect(heard.get(node)![0]).toEqual([true, false]);
-      expect(heard.get(node)!.slice(1).flat()).not.toContain(true);
+      expect(received.get(node)![0]).toEqual([true, false]);
+      expect(received.get(node)!.slice(1).flat()).not.toContain(true);
     }
   });
 
   test("all copies are called old when the line was down, until nobody wants to hear it", async () => {
     const rig = await three();
-    const heard: boolean[] = [];
-    const stop = rig.a.system.onStale((concerns) => heard.push(concerns({ kind: "level", id: "1/2" })));
+    const received: boolean[] = [];
+    const stop = rig.a.system.onStale((concerns) => received.push(concerns({ kind: "level", id: "1/2" })));
     rig.a.gap();
     stop();
     rig.a.gap();
-    expect(heard).toEqual([true]);
+    expect(received).toEqual([true]);
   });
 
-  test("one that was frozen and joins anew tells all it holds again", async () => {
+  test("one that was frozen and joins anew reasserts all it holds", async () => {
     const rig = await three();
-    const told: string[] = [];
+    const reports: string[] = [];
     rig.a.system.onMoved(async (concerns) => {
-      if (concerns({ kind: "account", id: rig.idAt(rig.b) })) told.push(rig.a.placement.node());
+      if (concerns({ kind: "account", id: rig.idAt(rig.b) })) reports.push(rig.a.placement.node());
     });
     const before = rig.a.placement.node();
     rig.a.freeze();
@@ -261,7 +261,7 @@ describe("in a cluster", () => {
     rig.a.thaw();
     await rig.run(3_000);
     expect(rig.a.placement.node()).not.toBe(before);
-    expect(told).toContain(rig.a.placement.node());
+    expect(reports).toContain(rig.a.placement.node());
   });
 });
 

@@ -1,5 +1,5 @@
-// An actor whose activation broke: what nodes hold of it is told again before commands that rely on holds run, and all
-// others do not wait; who cannot tell keeps nobody waiting for longer than a second.
+// An actor whose activation failed: its holds are reasserted by the nodes before commands that rely on holds run, and all
+// others do not wait; a node that cannot answer delays no command for longer than a second.
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
@@ -13,15 +13,15 @@ const SEVEN: ActorRef = { kind: "account", id: "7" };
 function rig(...others: string[]) {
   const clock = manualClock();
   const asked: string[] = [];
-  /** Nodes that do not tell. */
+  /** Nodes that do not answer. */
   const silentOnes = new Set<string>();
   const broken = new Set<string>();
-  const toldAgain = createHoldResync({
+  const holdResync = createHoldResync({
     ...{ clock, log: silent, handoffMs: 1_000 },
     placement: { node: () => "me", others: () => others },
     ask: (node) => answer(node),
   });
-  toldAgain.onResync(() => answer("me"));
+  holdResync.onResync(() => answer("me"));
 
   async function answer(node: string): Promise<void> {
     asked.push(node);
@@ -33,33 +33,33 @@ function rig(...others: string[]) {
   function from(actor: ActorRef): { took: number | null } {
     const since = clock.mono();
     const one: { took: number | null } = { took: null };
-    void toldAgain.resync(actor).then(() => {
+    void holdResync.resync(actor).then(() => {
       one.took = clock.mono() - since;
     });
     return one;
   }
-  return { clock, asked, silentOnes, broken, others, toldAgain, from };
+  return { clock, asked, silentOnes, broken, others, holdResync, from };
 }
 
 describe("an actor that forgot", () => {
-  test("is told at once by every node, this one included", async () => {
+  test("is asked of every node at once, this one included", async () => {
     const { asked, from } = rig("x", "y");
-    const told = from(SEVEN);
+    const wait = from(SEVEN);
     await settled();
-    expect([asked, told.took]).toEqual([["me", "x", "y"], 0]);
+    expect([asked, wait.took]).toEqual([["me", "x", "y"], 0]);
   });
 
   test.each(["me", "x"])("waits a second for %s that says nothing", async (node) => {
     const { clock, silentOnes, from } = rig("x");
     silentOnes.add(node);
-    const told = from(SEVEN);
+    const wait = from(SEVEN);
     await clock.advance(999);
-    expect(told.took).toBeNull();
+    expect(wait.took).toBeNull();
     await clock.advance(1);
-    expect(told.took).toBe(1_000);
+    expect(wait.took).toBe(1_000);
   });
 
-  test("is told by a node whose line is there again, also when nobody waits any more", async () => {
+  test("is asked of a node that can be reached again, also when no command waits any more", async () => {
     const { clock, asked, broken, from } = rig("x");
     broken.add("x");
     from(SEVEN);
@@ -73,14 +73,14 @@ describe("an actor that forgot", () => {
   test("waits for no node that is over meanwhile", async () => {
     const { clock, broken, others, from } = rig("x");
     broken.add("x");
-    const told = from(SEVEN);
+    const wait = from(SEVEN);
     await clock.advance(100);
     others.pop();
     await clock.advance(500);
-    expect(told.took).toBeLessThan(600);
+    expect(wait.took).toBeLessThan(600);
   });
 
-  test("is not asked about for ever where a node never tells", async () => {
+  test("is not asked for ever of a node that never answers", async () => {
     const { clock, asked, broken, from } = rig("x");
     broken.add("x");
     from(SEVEN);
@@ -90,7 +90,7 @@ describe("an actor that forgot", () => {
     expect([asked.length, clock.waiting]).toEqual([tries, 0]);
   });
 
-  test("with every try is told once a second, and each time waits for a telling that began afterwards", async () => {
+  test("that fails with every try is asked once a second, and each time waits for an answer that began afterwards", async () => {
     const { clock, asked, from } = rig("x");
     const all = [];
     for (let i = 0; i < 50; i++) {
@@ -107,14 +107,14 @@ describe("an actor that forgot", () => {
   test("keeps no other waiting", async () => {
     const { from } = rig();
     from(SEVEN);
-    const told = from({ kind: "account", id: "8" });
+    const wait = from({ kind: "account", id: "8" });
     await settled();
-    expect(told.took).toBe(0);
+    expect(wait.took).toBe(0);
   });
 });
 
 describe("on nodes", () => {
-  /** Two nodes; the purse's append gets lost, and it is loaded anew. `tell` ends the telling of the other node. */
+  /** Two nodes; the purse's append gets lost, and it is loaded anew. `answerOther` ends the answer of the other node. */
   async function broken() {
     const rig = nodesRig();
     const [owner, front] = [await rig.start("a"), await rig.start("b")];
@@ -122,7 +122,7 @@ describe("on nodes", () => {
     await rig.run(1_500);
     const id = rig.idAt(owner);
     const forgot: string[] = [];
-    const { promise, resolve: tell } = Promise.withResolvers<void>();
+    const { promise, resolve: answerOther } = Promise.withResolvers<void>();
     owner.system.onResync(async (actor) => void forgot.push(`a ${actor.id}`));
     front.system.onResync((actor) => {
       forgot.push(`b ${actor.id}`);
@@ -134,23 +134,23 @@ describe("on nodes", () => {
     const added = owner.ask(id, "add", { amount: 1 });
     await rig.run(50);
     await added;
-    return { rig, owner, front, id, forgot, before, tell };
+    return { rig, owner, front, id, forgot, before, answerOther };
   }
 
-  test("each tells once, and none while nothing broke", async () => {
+  test("each node reasserts once, and none while nothing failed", async () => {
     const { id, forgot, before } = await broken();
     expect([before, forgot]).toEqual([[], [`a ${id}`, `b ${id}`]]);
   });
 
-  test("what relies on holds waits until all have told; anything else does not", async () => {
-    const { rig, owner, front, id, tell } = await broken();
+  test("what relies on holds waits until all have reasserted; anything else does not", async () => {
+    const { rig, owner, front, id, answerOther } = await broken();
     let held: unknown = null;
     void owner.ask(id, "hold", { open: true }).then((answer) => {
       held = answer;
     });
     await rig.run(100);
     expect([held, await front.ask(id, "add", { amount: 1 })]).toEqual([null, 3]);
-    tell();
+    answerOther();
     await rig.run(1);
     expect(held).toBe(1);
   });
@@ -168,7 +168,7 @@ describe("on nodes", () => {
     expect(took).toBeGreaterThan(500);
   });
 
-  test("it stays in memory while it is told, however idle it is", async () => {
+  test("it stays in memory while holds are reasserted, however idle it is", async () => {
     const { owner, id } = await broken();
     await owner.system.save(100);
     await owner.system.reload({ kind: "account", id });

@@ -260,7 +260,7 @@ describe("a node that cannot know", () => {
     expect(world.until(() => owned(b).length === SHARDS, 60_000)).toBeLessThan(TAKEOVER_MS);
   });
 
-  test("cut off for a moment: it serves on under the same epoch, and nobody is told anything", () => {
+  test("cut off for a moment: it serves on under the same epoch, and nothing is reported", () => {
     const { world, nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
     const { version } = a.placement.table();
@@ -294,7 +294,7 @@ describe("a node that cannot know", () => {
     expect(owned(a).length).toBeGreaterThan(0);
   });
 
-  test("told of a higher epoch it gives the shard up at once", () => {
+  test("a higher epoch: it gives the shard up at once", () => {
     const { nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
     const shard = owned(a)[0]!;
@@ -305,7 +305,7 @@ describe("a node that cannot know", () => {
     expect(a.placement.epochOf(owned(a)[0]!)).toBeGreaterThan(0);
   });
 
-  test("told of a higher epoch that nobody owns it has the shard served again, above it", () => {
+  test("a higher epoch without an owner: it has the shard served again, above it", () => {
     const { world, nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
     const shard = owned(a)[0]!;
@@ -326,7 +326,7 @@ describe("a node that cannot know", () => {
     expect(world.serving(shard)[0]!.placement.epochOf(shard)).toBe(epoch + 1);
   });
 
-  test("however often it is told that its table is old, it reads now and then", async () => {
+  test("however often it learns that its table is old, it reads now and then", async () => {
     const { world, nodes } = started("a", "b");
     const [a] = nodes as [SimNode];
     let reads = 0;
@@ -441,7 +441,7 @@ describe("what a sweep starts from", () => {
     expect(world.nodes[1]!.gains.at(-1)!.since).toBe(since);
   });
 
-  test("no later than the shard's own, when the owner died before it told that it had it", () => {
+  test("no later than the shard's own, when the owner died before it reported that it had it", () => {
     const { world, nodes } = started("a", "b", "c");
     const [a, b, c] = nodes as [SimNode, SimNode, SimNode];
     b.placement.advance(1_000_000_000_000_000);
@@ -457,7 +457,7 @@ describe("what a sweep starts from", () => {
     for (const shard of shards) expect(sinces.get(shard)).toBe(since);
   });
 
-  test("a restarted node's row still tells what the one before had not covered", () => {
+  test("a restarted node's row still has what the one before had not covered", () => {
     const { world, nodes } = started("a", "b");
     const [a, b] = nodes as [SimNode, SimNode];
     const row = async () => JSON.parse((await world.registry.read("node/a"))!.value);

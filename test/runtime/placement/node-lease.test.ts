@@ -122,7 +122,7 @@ describe("a lease", () => {
     expect(await row()).toMatchObject({ state: "dead" });
   });
 
-  test("says in its row what it is told to, with another number each time", async () => {
+  test("writes in its row what it is given, with another number each time", async () => {
     const { lease, clock, row } = await rig();
     const before = await row();
     await beaten(lease, clock, 0);

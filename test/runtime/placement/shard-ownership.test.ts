@@ -66,7 +66,7 @@ function rig() {
 }
 
 describe("holdings", () => {
-  test("are the shards that the table says are this node's, each told of once, by where its sweep starts", () => {
+  test("are the shards that the table says are this node's, each reported once, by where its recovery scan starts", () => {
     const { holdings, gained } = rig();
     const mine = { owner: "a", epoch: 3, since: 7 };
     const table = tableOf(1, mine, { ...mine, since: 9 }, mine, { owner: "b", epoch: 2 });
@@ -129,7 +129,7 @@ describe("holdings", () => {
     expect(lost).toEqual([[0]]);
   });
 
-  test("wait for their sweeps, and for what was scanned to be saved: until then their start is told", async () => {
+  test("wait for their sweeps, and for what was scanned to be saved: until then their start is reported", async () => {
     const { holdings, holdSweep, clock } = rig();
     const scanned = holdSweep();
     holdings.adopt(tableOf(1, { owner: "a", epoch: 3, since: 7 }, { owner: "a", epoch: 3, since: 9 }), 1);
@@ -205,7 +205,7 @@ describe("holdings", () => {
   describe("and what moves", () => {
     const shard = (owner: string | null, epoch: number) => ({ owner, epoch });
 
-    test("is told wherever it went, before anything is gained or lost by it", () => {
+    test("is reported wherever it went, before anything is gained or lost by it", () => {
       const { holdings, moves, order } = rig();
       holdings.adopt(tableOf(1, shard("a", 1), shard("b", 1), shard("b", 1), shard("b", 1)), 1);
       expect(moves).toEqual([]);
@@ -222,7 +222,7 @@ describe("holdings", () => {
       expect(order).toEqual(["moved", "lost", "gained"]);
     });
 
-    test("is told when it has an owner again, and not while it has none", () => {
+    test("is reported when it has an owner again, and not while it has none", () => {
       const { holdings, moves } = rig();
       holdings.adopt(tableOf(1, shard("b", 1)), 1);
       holdings.adopt(tableOf(2, shard(null, 1)), 2);
@@ -231,7 +231,7 @@ describe("holdings", () => {
       expect(moves).toEqual([[{ shard: 0, epoch: 2, owner: "b" }]]);
     });
 
-    test("is everything for one who comes back as another, and goes on being told in between", () => {
+    test("is everything for one who comes back as another, and is reported in between", () => {
       const { holdings, moves } = rig();
       holdings.adopt(tableOf(1, shard("b", 1), shard("a", 1)), 1);
       holdings.setIdentity(null);

@@ -184,7 +184,7 @@ describe("where a sweep starts", () => {
 
   test.each([
     ["at the last owner's watermark", { watermark: 2_000, seen: 5 }, 2_000],
-    ["at the shard's, when the last owner never told of it", { watermark: 2_000, seen: 4 }, 900],
+    ["at the shard's, when the last owner never reported it", { watermark: 2_000, seen: 4 }, 900],
     ["at the watermark all the same when that is older", { watermark: 100, seen: 4 }, 100],
   ])("%s", (_what, member, since) => {
     expect(sinceOf("a", member)).toBe(since);

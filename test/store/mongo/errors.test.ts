@@ -38,7 +38,7 @@ describe("the fates of a bulk", () => {
     expect([...(await duplicatesOf(async () => {}))]).toEqual([]);
   });
 
-  test("taken keys are told by their places", async () => {
+  test("taken keys are returned by their places", async () => {
     const places = await duplicatesOf(
       failing(
         refusal([

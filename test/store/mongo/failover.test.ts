@@ -164,7 +164,7 @@ if (server !== null) {
       expect(await direct.reserveIds("n", 10)).toBe(first + 10);
     });
 
-    test("cas: it throws, and the row tells", async () => {
+    test("cas: it throws, and the row shows the outcome", async () => {
       await direct.cas("table", 0, "a");
       line.treat(once(isWrite, treatment));
       await expect(store.cas("table", 1, "b")).rejects.toThrow();

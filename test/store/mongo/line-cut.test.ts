@@ -108,7 +108,7 @@ if (server !== null) {
       line.judge(() => "silence");
       expect(await hasty.append([commit("account/1", 1)])).toEqual(["unknown"]);
       line.judge(() => "pass");
-      // The connections that heard nothing are given up one by one.
+      // The connections without an answer are given up one by one.
       let answered = false;
       for (let i = 0; i < 10 && !answered; i++) {
         const [outcome] = await hasty.append([commit("account/2", 1)]);
@@ -132,7 +132,7 @@ if (server !== null) {
       expect(await stored()).toEqual([commit("account/1", 1, { by: "faster" })]);
     });
 
-    test("of several tells each fate, though their common answer was lost", async () => {
+    test("of several returns each fate, though their common answer was lost", async () => {
       await direct.append([commit("account/2", 1, { by: "faster" })]);
       line.judge(once(insert, "cut"));
       const given = ["account/1", "account/2", "account/3"].map((actor) => commit(actor, 1));

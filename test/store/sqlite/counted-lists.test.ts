@@ -257,7 +257,7 @@ describe("work", () => {
     connection.close();
   });
 
-  test("a page is whole although rows have gone that nobody has told of yet", async () => {
+  test("a page is whole although rows have gone that are not counted yet", async () => {
     const { connection } = counting();
     const lists = new SqliteLists(connection);
     expect(await lists.count(children)).toBe(20_000);

@@ -128,7 +128,7 @@ describe("a projection", () => {
     expect([place(), clock.waiting, errors]).toEqual([900, 0, []]);
   });
 
-  test("goes on where the last batch ended, whoever made it", async () => {
+  test("goes on where the last batch ended, whichever process wrote it", async () => {
     append(commits("account/1", 2));
     projection.wake();
     await clock.advance(1_000);

@@ -191,7 +191,7 @@ test("a report that is aborted while it is read rejects, and its thread serves t
   await store.close();
 });
 
-test("an error of the database is told, and does not harm the next query", async () => {
+test("an error of the database is returned, and does not harm the next query", async () => {
   const store = await openStore(`sqlite:${path}`, { clock });
   const db = new Database(path);
   db.run("ALTER TABLE usageSums RENAME TO elsewhere");

@@ -1,5 +1,5 @@
 // The queue before the writer of SQLite: what is answered at each of its bounds, and when the writer is lost. The writer is
-// a stand-in that answers when it is told to.
+// a stand-in whose answers the tests release.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { WriterRequest } from "../../../src/store/sqlite/write-messages.ts";

@@ -15,20 +15,20 @@ import { commit } from "../../suites/store-samples.ts";
 const home = mkdtempSync(join(tmpdir(), "arborgate-thread-"));
 afterAll(() => rmSync(home, { recursive: true }));
 
-test("a thread that breaks tells why, and what it told of before is stored", async () => {
+test("a thread that breaks reports why, and what it acknowledged before is stored", async () => {
   const path = join(home, "broken.db");
   const connection = connectSqlite(path);
   migrate(connection);
-  const told = Promise.withResolvers<WriterReply>();
+  const reply = Promise.withResolvers<WriterReply>();
   const lost = Promise.withResolvers<string>();
   const thread = await startWriterThread({
     path,
     clock: realClock(),
-    onReply: told.resolve,
+    onReply: reply.resolve,
     onLost: lost.resolve,
   });
   thread.post(commitRow(commit("account/1", 1)));
-  expect(await told.promise).toEqual({ commits: "c" });
+  expect(await reply.promise).toEqual({ commits: "c" });
   expect(connection.db.query("SELECT actor, seq FROM commits").values()).toEqual([["account/1", 1]]);
   thread.post(null as never);
   expect(await lost.promise).toContain("must be started anew");
