@@ -1,11 +1,12 @@
 // `check`: prints what a start would find, one line per subject, and changes nothing. The first problem that
 // would make a start fail is thrown as BadSetting: one clear line and exit code 2.
 
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { composed } from "../../actors/account-name.ts";
 import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-connection.ts";
+import { withFilesOf } from "../node/own-files.ts";
 import { secretsFile } from "../node/secrets-key.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
@@ -31,6 +32,7 @@ export async function checkSetup(settings: Settings): Promise<void> {
   const store = await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)));
   console.log(`store     ${store.line}`);
   console.log(`secrets   ${secrets(settings)}`);
+  console.log(`spool     ${await withFilesOf("SPOOL_DIR", () => spool(settings.spoolDir))}`);
   console.log(`cluster   ${natsUrl === null ? alone(storeUrl) : await orRefuse(() => nats(natsUrl))}`);
   if (processes > 1) console.log(`processes ${processes} share the ports, each a node of the cluster`);
   if (store.isCurrent) for (const line of await orRefuse(() => names(storeUrl))) console.log(line);
@@ -117,6 +119,14 @@ const alone = (storeUrl: string): string =>
 /** Returns the directory, or its nearest ancestor that exists, in which it would be created. */
 function nearest(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : nearest(dirname(directory));
+}
+
+function spool(directory: string): string {
+  // The name behind the slash is that of the directory itself: a file has none.
+  accessSync(`${nearest(directory)}/.`, constants.R_OK | constants.W_OK | constants.X_OK);
+  if (!existsSync(directory)) return `${directory}: not there yet, the first start makes it`;
+  const waiting = readdirSync(directory).filter((name) => name.endsWith(".json")).length;
+  return `${directory}: ${waiting} charges wait for the ledger`;
 }
 
 function secrets(settings: Settings): string {

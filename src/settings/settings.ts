@@ -131,13 +131,20 @@ export function readSettings(env: Env, terminal: boolean): Settings {
   }
   const adminPort = text("ADMIN_PORT") === null ? null : integer("ADMIN_PORT", 0, 0, 65_535);
 
-  const adminHost = text("ADMIN_HOST") ?? text("HOST") ?? "127.0.0.1";
+  const host = text("HOST") ?? "127.0.0.1";
+  const port = integer("PORT", 8080, 0, 65_535);
+  const adminHost = text("ADMIN_HOST") ?? host;
+  if (adminPort !== null && adminPort > 0 && adminPort === port && adminHost === host) {
+    throw new BadSetting(
+      `ADMIN_PORT must differ from PORT, or have an ADMIN_HOST of its own: both are ${port}`,
+    );
+  }
   const adminUrl =
     text("ADMIN_URL") ?? `http://${adminHost.includes(":") ? `[${adminHost}]` : adminHost}:${adminPort}`;
 
   return {
-    host: text("HOST") ?? "127.0.0.1",
-    port: integer("PORT", 8080, 0, 65_535),
+    host,
+    port,
     adminHost,
     adminPort,
     adminUrl: adminPort === null ? null : checkedWebUrl("ADMIN_URL", adminUrl),

@@ -120,7 +120,7 @@ describe("check", () => {
   test("says what it found, one line each", async () => {
     const { code, out } = await run(sound, ["check"]);
     expect(code).toBe(0);
-    expect(out).toMatch(/settings +valid\nstore .*schema version \d+, \d+ commits\nsecrets .*\n/);
+    expect(out).toMatch(/settings +valid\nstore .*schema version \d+, \d+ commits\nsecrets .*\nspool .*\n/);
   });
 
   test("a store that is not there yet is fine where it can be made, and is not made", async () => {
@@ -137,6 +137,12 @@ describe("check", () => {
     const path = name.startsWith("a newer") ? copy() : join(home, `check-${++copies}.db`);
     make(path);
     expectRefused(await run(path, ["check"]), says);
+  });
+
+  test("a spool that is a file: exit code 2", async () => {
+    const path = join(home, "no-spool");
+    writeFileSync(path, "");
+    expectRefused(await run(copy(), ["check"], { SPOOL_DIR: path }), "SPOOL_DIR");
   });
 
   test("a database without the key of its secrets: exit code 2", async () => {
