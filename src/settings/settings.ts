@@ -134,13 +134,8 @@ export function readSettings(env: Env, terminal: boolean): Settings {
   const host = text("HOST") ?? "127.0.0.1";
   const port = integer("PORT", 8080, 0, 65_535);
   const adminHost = text("ADMIN_HOST") ?? host;
-  if (adminPort !== null && adminPort > 0 && adminPort === port && adminHost === host) {
-    throw new BadSetting(
-      `ADMIN_PORT must differ from PORT, or have an ADMIN_HOST of its own: both are ${port}`,
-    );
-  }
-  const adminUrl =
-    text("ADMIN_URL") ?? `http://${adminHost.includes(":") ? `[${adminHost}]` : adminHost}:${adminPort}`;
+  if (adminHost === host) assertApart(port, adminPort);
+  const adminUrl = text("ADMIN_URL") ?? urlAt(adminHost, adminPort);
 
   return {
     host,
@@ -191,6 +186,15 @@ export function readSettings(env: Env, terminal: boolean): Settings {
 
 /** No machine has more cores that this would help. */
 const PROCESSES_MAX = 256;
+
+const urlAt = (host: string, port: number | null): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Throws BadSetting when both listeners would have one port. */
+function assertApart(port: number, adminPort: number | null): void {
+  if (port === 0 || adminPort !== port) return;
+  throw new BadSetting(`PORT and ADMIN_PORT must differ, or ADMIN_HOST from HOST: both ports are ${port}`);
+}
 
 function checkedTracing(text: (name: string) => string | null): TracingSettings | null {
   try {

@@ -238,7 +238,7 @@ describe("PROCESSES", () => {
 });
 
 test("ADMIN_PORT is another port than PORT, or another host's", () => {
-  expect(() => read({ PORT: "8080", ADMIN_PORT: "8080" })).toThrow(/^ADMIN_PORT must differ from PORT/);
+  expect(() => read({ PORT: "8080", ADMIN_PORT: "8080" })).toThrow(/^PORT and ADMIN_PORT must differ/);
   expect(read({ PORT: "8080", ADMIN_PORT: "8080", ADMIN_HOST: "10.0.0.1" }).adminPort).toBe(8080);
   expect(read({ PORT: "0", ADMIN_PORT: "0" }).adminPort).toBe(0);
 });
