@@ -2,10 +2,7 @@
 // of its scenarios once; then every row of what it saw is held against what the provider says it generated and what the ledger
 // says was paid. Without Python its rows are skipped, with a closing line that says so; with CI=true that is a failure.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { announceSkipped } from "../skipped.ts";
-import { type Bench, startBench } from "./harness.ts";
-import { preparePython } from "./python.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { HERE, pythonClients } from "./sdk/clients.ts";
 import { CONDUCT } from "./sdk/conduct-rows.ts";
 import { SETTINGS } from "./sdk/customers.ts";
@@ -13,25 +10,19 @@ import { ENDPOINTS } from "./sdk/endpoint-rows.ts";
 import { carryOut, leftBy, planOf, troublesOf } from "./sdk/plan.ts";
 import { TALK } from "./sdk/talk-rows.ts";
 import { classOf } from "./sdk/trouble-classes.ts";
+import { useBench } from "./use-bench.ts";
+import { usePython } from "./use-python.ts";
 
-const python = await preparePython();
-const missing = python.ok ? null : python.reason;
-if (missing !== null) announceSkipped("the tests of the Python SDKs", missing);
+const python = await usePython("the tests of the Python SDKs");
 
-test.skipIf(missing !== null && process.env.CI !== "true")("Python and the pinned packages are here", () =>
-  expect(missing).toBeNull(),
-);
-
-const CLIENTS = [...HERE, ...(python.ok ? pythonClients(python.path) : [])];
+const CLIENTS = [...HERE, ...(python === null ? [] : pythonClients(python))];
 const PLAN = CLIENTS.flatMap((client) => planOf(client, [...TALK, ...CONDUCT, ...ENDPOINTS]));
 const TROUBLE_PLAN = CLIENTS.flatMap(troublesOf);
 
-let bench: Bench;
+const bench = useBench({ settings: SETTINGS });
 beforeAll(async () => {
-  bench = await startBench({ settings: SETTINGS });
   await carryOut(bench, PLAN, TROUBLE_PLAN);
 }, 120_000);
-afterAll(() => bench.close());
 
 describe.each(CLIENTS.map(({ name }) => name))("%s", (name) => {
   const plan = PLAN.filter(({ client }) => client.name === name);

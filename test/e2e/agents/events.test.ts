@@ -1,12 +1,13 @@
 // The events of streamed responses, as `responses.stream` of the maker's SDKs shows them: every kind that an answer can have,
 // in its order, numbered from 0 without a gap, and adding up to the response that the SDK returns in the end.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { announceSkipped } from "../../skipped.ts";
-import { type Bench, charges, type Json, MODEL, nano, startBench } from "../harness.ts";
-import { preparePython, runScript } from "../python.ts";
+import { charges, type Json, MODEL, nano } from "../harness.ts";
+import { runScript } from "../python.ts";
 import { SETTINGS } from "../sdk/customers.ts";
+import { useBench } from "../use-bench.ts";
+import { usePython } from "../use-python.ts";
 import { PARAMETERS, TOOL } from "./loop.ts";
 import { type Customer, customerWith, type KeyKind, SERVED, worthOf } from "./provider-keys.ts";
 
@@ -160,8 +161,7 @@ const inThisProcess: Client = (url, asked) =>
     }),
   );
 
-const python = await preparePython();
-if (!python.ok) announceSkipped("events of responses in Python", python.reason);
+const python = await usePython("events of responses in Python");
 const inPython = (path: string): Client => {
   return (url, requests) =>
     runScript(path, "../agents/python/events.py", { url, requests }) as Promise<Json[]> as Promise<Shown[]>;
@@ -169,7 +169,7 @@ const inPython = (path: string): Client => {
 
 const CLIENTS: readonly (readonly [string, Client])[] = [
   ["openai", inThisProcess],
-  ...(python.ok ? [["openai in Python", inPython(python.path)] as const] : []),
+  ...(python === null ? [] : [["openai in Python", inPython(python)] as const]),
 ];
 
 interface Run {
@@ -188,9 +188,8 @@ const RUNS = CLIENTS.flatMap(([client]) =>
   ),
 );
 
-let bench: Bench;
+const bench = useBench({ settings: SETTINGS });
 beforeAll(async () => {
-  bench = await startBench({ settings: SETTINGS });
   for (const run of RUNS) run.customer = await customerWith(bench, run.kind);
   for (const [name, client] of CLIENTS) {
     const runs = RUNS.filter((run) => run.client === name);
@@ -201,11 +200,6 @@ beforeAll(async () => {
     for (const [i, shown] of (await client(bench.url, asks)).entries()) runs[i]!.shown = shown;
   }
 }, 120_000);
-afterAll(() => bench.close());
-
-test.skipIf(!python.ok && process.env.CI !== "true")("Python and the pinned packages are here", () =>
-  expect(python.ok).toBe(true),
-);
 
 describe.each(RUNS.map((run) => [run.client, run.kind, run.asked.description, run] as const))(
   "%s, key for %s: %s",

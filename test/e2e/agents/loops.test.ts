@@ -1,11 +1,11 @@
 // The libraries that agents are written with, each through loops of tool calls, whole and streamed, at provider keys of each
 // kind: the tool gets every call once, the provider gets every result, and the ledger has exactly what it generated.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { announceSkipped } from "../../skipped.ts";
-import { type Bench, charges, type Json, MODEL, nano, startBench } from "../harness.ts";
-import { preparePython } from "../python.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { charges, type Json, MODEL, nano } from "../harness.ts";
 import { SETTINGS } from "../sdk/customers.ts";
+import { useBench } from "../use-bench.ts";
+import { usePython } from "../use-python.ts";
 import { LANGCHAIN } from "./langchain.ts";
 import {
   ARGUMENT,
@@ -23,19 +23,14 @@ import { type Customer, customerWith, type KeyKind, SERVED, worthOf } from "./pr
 import { pythonLoops } from "./python.ts";
 import { VERCEL } from "./vercel.ts";
 
-const python = await preparePython();
-if (!python.ok) announceSkipped("loops of tool calls in Python", python.reason);
-
-test.skipIf(!python.ok && process.env.CI !== "true")("Python and the pinned packages are here", () =>
-  expect(python.ok).toBe(true),
-);
+const python = await usePython("loops of tool calls in Python");
 
 const CLIENTS: readonly LoopClient[] = [
   ...AGENTS_SDK,
   ...VERCEL,
   ...LANGCHAIN,
   ...OPENAI,
-  ...(python.ok ? pythonLoops(python.path) : []),
+  ...(python === null ? [] : pythonLoops(python)),
 ];
 
 interface Loop {
@@ -53,9 +48,8 @@ const LOOPS: readonly Loop[] = CLIENTS.flatMap((client) =>
   ),
 );
 
-let bench: Bench;
+const bench = useBench({ settings: SETTINGS });
 beforeAll(async () => {
-  bench = await startBench({ settings: SETTINGS });
   for (const loop of LOOPS) loop.customer = await customerWith(bench, loop.kind);
   for (const client of CLIENTS) {
     const loops = LOOPS.filter((one) => one.client === client);
@@ -71,7 +65,6 @@ beforeAll(async () => {
     for (const [i, loop] of loops.entries()) loop.report = reports[i];
   }
 }, 300_000);
-afterAll(() => bench.close());
 
 const PATHS = {
   chat: "/v1/chat/completions",
