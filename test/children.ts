@@ -35,7 +35,7 @@ for pid in $pids; do kill -9 "$pid" 2>/dev/null; done`;
 
 let guardian: Subprocess<"pipe", "ignore", "ignore"> | null = null;
 
-function tell(what: "+" | "-", pid: number): void {
+function report(what: "+" | "-", pid: number): void {
   if (guardian === null) {
     // An interrupt from the keyboard is for this process; the guardian acts on its end.
     const spawned = Bun.spawn(["sh", "-c", `trap '' INT TERM HUP;${GUARD}`], {
@@ -52,8 +52,8 @@ function tell(what: "+" | "-", pid: number): void {
 
 /** It ends with this process at the latest. */
 export function guarded<T extends Subprocess>(child: T): T {
-  tell("+", child.pid);
-  void child.exited.then(() => tell("-", child.pid));
+  report("+", child.pid);
+  void child.exited.then(() => report("-", child.pid));
   return child;
 }
 

@@ -1,5 +1,5 @@
 // News: written for a group with Chinese and pictographs, read by its accounts as text, withdrawn by who published them; and the
-// operation log, which tells of both.
+// operation log, which lists both.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Account, Json } from "../e2e/harness.ts";
@@ -85,7 +85,7 @@ inBrowser("news", () => {
     writer.expectClean();
   });
 
-  test("the operation log is filtered in the address, and tells what changed", async () => {
+  test("the operation log is filtered in the address, and says what changed", async () => {
     const { page } = writer;
     const change = { Alias: "新别名 🌸", RPM: 60 };
     await world.call(manager.key, "PUT", `/x-users/${readers[1]!.id}`, change);

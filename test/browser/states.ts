@@ -47,7 +47,7 @@ const UNAVAILABLE = {
   },
 };
 
-/** What a page is told when a call is answered with an error. */
+/** The message on a page when a call is answered with an error. */
 interface ErrorAnswer {
   readonly status: number;
   readonly body: object;
@@ -63,7 +63,7 @@ export const failNext = (
     route.fulfill({ status, json: body, headers: { "x-request-id": "00000000000000000000000000" } }),
   );
 
-/** The next calls are done by the service, and the page gets 503 all the same: whoever repeats must not do them twice. */
+/** The next calls are done by the service, and the page gets 503 all the same: a repeat must not do them twice. */
 export const failAfterDoing = (page: Page, calls: Calls): Promise<Met> =>
   meet(page, calls, async (route) => {
     await route.fetch();

@@ -18,7 +18,7 @@ interface Life {
   readonly now: number;
 }
 
-/** A request to a model. `script` is what the stand-in provider is told of its answer. */
+/** A request to a model. `script` is the stand-in provider's script of its answer. */
 interface Ask {
   readonly key: string;
   readonly model: string;

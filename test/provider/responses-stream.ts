@@ -49,9 +49,9 @@ function itemEvents(serving: Serving): Said[] {
 
 const CALLS: readonly string[] = ["function_call", "custom_tool_call"];
 
-type Tell = (item: OutputItem, output_index: number, choice: Choice) => Said[];
+type WriteEvent = (item: OutputItem, output_index: number, choice: Choice) => Said[];
 
-const ITEM_EVENTS: Readonly<Record<string, Tell>> = {
+const ITEM_EVENTS: Readonly<Record<string, WriteEvent>> = {
   reasoning: (item, output_index, { thoughts }) => {
     const at = { item_id: item.id, output_index, summary_index: 0 };
     const text = thoughts.join("").trimStart();

@@ -30,13 +30,13 @@ export interface Net {
 }
 
 type Handle = (frame: Uint8Array) => Promise<Uint8Array>;
-type Hear = (topic: string, frame: Uint8Array) => void;
+type Listener = (topic: string, frame: Uint8Array) => void;
 
 interface Plug {
   readonly name: string;
   readonly clock: ProcessClock;
   readonly served: Map<string, Handle>;
-  readonly listeners: Set<{ readonly topic: string; readonly hear: Hear }>;
+  readonly listeners: Set<{ readonly topic: string; readonly receive: Listener }>;
   readonly gone: () => boolean;
   /** No frame passes; `knows`: it has been noticed. */
   state(): { readonly down: boolean; readonly knows: boolean };
@@ -115,12 +115,12 @@ export function createNet(parts: {
     });
   }
 
-  function tell(to: Plug, topic: string, frame: Uint8Array): void {
+  function deliver(to: Plug, topic: string, frame: Uint8Array): void {
     for (const listener of to.listeners) {
       if (!matches(listener.topic, topic)) continue;
       const own = copied(frame);
       queueMicrotask(() => {
-        if (to.listeners.has(listener) && !to.gone()) listener.hear(topic, own);
+        if (to.listeners.has(listener) && !to.gone()) listener.receive(topic, own);
       });
     }
   }
@@ -183,17 +183,17 @@ export function createNet(parts: {
         if (frame.length > net.faults.publicationBytesMax)
           throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
         if (closed) return;
-        tell(me, topic, frame);
+        deliver(me, topic, frame);
         for (const other of plugs) {
           if (other === me || other.gone()) continue;
           const times = random.chance(net.faults.doubled) ? 2 : 1;
           for (let i = 0; i < times; i++) {
-            if (!lost(net.faults.newsLoss, "news")) send(me, other, () => tell(other, topic, frame));
+            if (!lost(net.faults.newsLoss, "news")) send(me, other, () => deliver(other, topic, frame));
           }
         }
       },
-      subscribe(topic, hear) {
-        const listener = { topic, hear };
+      subscribe(topic, receive) {
+        const listener = { topic, receive };
         me.listeners.add(listener);
         return () => me.listeners.delete(listener);
       },

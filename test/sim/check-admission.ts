@@ -13,7 +13,7 @@ export interface Held {
   readonly model: string;
   /** Of the key that asked; 0 for the main key. */
   readonly apiKey: number;
-  /** What the request was told to use. */
+  /** What the request was estimated to use. */
   readonly given: number;
   cost: number;
   tokens: number;

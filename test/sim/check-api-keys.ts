@@ -31,9 +31,9 @@ export function checkSecret(
     return;
   }
   if (refused || "stale" in (reply as object)) return;
-  const told = (reply as Admitted).apiKey?.id ?? 0;
-  if (key === undefined) fail(`admitted with a dead secret of key ${told}`);
-  else if (key !== told) fail(`admitted for key ${told}, with the secret of key ${key}`);
+  const answered = (reply as Admitted).apiKey?.id ?? 0;
+  if (key === undefined) fail(`admitted with a dead secret of key ${answered}`);
+  else if (key !== answered) fail(`admitted for key ${answered}, with the secret of key ${key}`);
   else if (key !== 0) trace.count("admitted for named keys");
 }
 

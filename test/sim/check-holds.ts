@@ -1,11 +1,11 @@
 // Checker 5 and 6: every admission is the one that the contract's hold rule and windows give, by a model of its own.
 //
 // The real behaviour is wrapped, so that its decisions are seen in their true order, one model for each activation:
-// what an activation forgot by breaking, its model forgot too, and nothing else; what front ends told it again, it knows
+// what an activation forgot by breaking, its model forgot too, and nothing else; what front ends reasserted, it knows
 // again. Ledger lines then may go below zero only by what charges took beyond the hold they were given.
 //
 // Where nothing is lost and nobody stops without a word (`kind`), no activation may have forgotten anything: whatever a
-// client was told that it holds is known wherever the account is by then. And nobody holds anything for who has ended.
+// client got a reply for is known wherever the account is by then. And nobody holds anything for who has ended.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
@@ -24,7 +24,7 @@ export interface HoldChecker {
   /** The same behaviour, watched. `loadedSeq`: the seq of the snapshot that this node read last of an actor. */
   watch(behavior: AnyBehavior, loadedSeq: (actor: string) => number): AnyBehavior;
   committed(commit: Commit): void;
-  /** A client was told that its request may run; it holds until it `ends`, or `dies` with its front end. */
+  /** A client got the reply that its request may run; it holds until it `ends`, or `dies` with its front end. */
   runs(account: number, id: string): void;
   ends(account: number, id: string): void;
   dies(account: number, id: string): void;
@@ -35,7 +35,7 @@ export interface HoldChecker {
 /** A hold that nobody renews ends after so long. */
 const HOLD_MS = 150_000;
 
-/** What was told of a request before its end may arrive after it, and is taken back then. */
+/** A hold that was reasserted before its end may arrive after it, and is taken back then. */
 const AFTERWARDS_MS = 2_000;
 
 export function holdChecker(parts: {
@@ -46,11 +46,11 @@ export function holdChecker(parts: {
   kind: () => boolean;
 }): HoldChecker {
   const { disk, trace, timeline, kind } = parts;
-  /** Cost of each charge beyond what its request was told to use; the latest decision counts. */
+  /** Cost of each charge beyond what its request was estimated to use; the latest decision counts. */
   const beyond = new Map<string, number>();
   /** By account: how far below zero it may be. */
   const debtAllowed = new Map<string, number>();
-  /** What each request was told to use, by its newest admission. */
+  /** What each request was estimated to use, by its newest admission. */
   const given = new Map<string, number>();
   /** Requests under way, by account. */
   const running = new Map<number, Set<string>>();
@@ -97,7 +97,7 @@ export function holdChecker(parts: {
         return;
       }
       case "reassertHolds":
-        if (!decision.refused) again(model, command, turn.now);
+        if (!decision.refused) reassert(model, command, turn.now);
         return;
       case "charge": {
         const hold = model.holds.get(command.id);
@@ -121,7 +121,7 @@ export function holdChecker(parts: {
         model.ended.add(command.id);
         return;
       case "settleClosing":
-        // Whoever is still in flight has had its time.
+        // A request that is still in flight has had its time.
         if (decision.events === undefined) return;
         model.holds.clear();
         running.delete(Number(state.id));
@@ -129,32 +129,35 @@ export function holdChecker(parts: {
     }
   }
 
-  function admitted(model: Model, { id, model: name }: AdmitInput, told: Admitted, now: number): void {
+  function admitted(model: Model, { id, model: name }: AdmitInput, reply: Admitted, now: number): void {
     const former = model.holds.get(id);
     trace.count(former === undefined ? "admitted" : "moved");
-    const { cost, tokens } = told;
+    const { cost, tokens } = reply;
     const at = former?.at ?? now;
-    if (told.admittedAt !== at) {
-      trace.violate("6 windows", `request ${id} was admitted at ${at}, and is told ${told.admittedAt}`);
+    if (reply.admittedAt !== at) {
+      trace.violate(
+        "6 windows",
+        `request ${id} was admitted at ${at}, and its reply says ${reply.admittedAt}`,
+      );
     }
     given.set(id, cost);
     model.admits = true;
     const counted = former?.counted ?? false;
-    const apiKey = told.apiKey?.id ?? 0;
+    const apiKey = reply.apiKey?.id ?? 0;
     const expiresAt = now + HOLD_MS;
     model.holds.set(id, { model: name, apiKey, given: cost, cost, tokens, at, counted, expiresAt });
   }
 
-  function again(model: Model, told: ReassertHolds, now: number): void {
-    for (const id of told.ended) {
+  function reassert(model: Model, input: ReassertHolds, now: number): void {
+    for (const id of input.ended) {
       model.holds.delete(id);
       model.ended.add(id);
     }
-    for (const hold of told.holds) {
+    for (const hold of input.holds) {
       const known = model.holds.get(hold.id);
       if (known === undefined) {
         if (model.ended.has(hold.id) || hold.expiresAt <= now) continue;
-        trace.count("holds told again");
+        trace.count("holds reasserted");
         const { apiKey, cost, tokens, expiresAt, admittedAt: at } = hold;
         // Elsewhere others were admitted meanwhile, or it was given on grounds that never became durable: as if lost.
         const heldFor = kind() && !model.admits ? (given.get(hold.id) ?? cost) : 0;

@@ -6,7 +6,7 @@ import type { Trace } from "./trace.ts";
 
 export interface LedgerChecker {
   committed(commit: Commit): void;
-  /** A client was told that this charge is stored. */
+  /** A client got the reply that this charge is stored. */
   acked(charge: { id: string; account: number; cost: number }): void;
   /** Acknowledged by way of the spool: to be in the ledger once the dust has settled. */
   promised(charge: { id: string; account: number; cost: number }): void;
@@ -232,13 +232,14 @@ export function ledgerChecker(trace: Trace): LedgerChecker {
       }
     },
     acked({ id, account, cost }) {
-      stored(id, { account, cost }, "although its client was told so");
+      stored(id, { account, cost }, "although its client got that reply");
     },
     promised: ({ id, account, cost }) => void promises.set(id, { account, cost }),
     gave: (transfer) => given.has(transfer),
     charged: (account) => tails.get(`account/${account}`)?.charged ?? 0,
     atRest() {
-      for (const [id, expected] of promises) stored(id, expected, "at rest although its client was told so");
+      for (const [id, expected] of promises)
+        stored(id, expected, "at rest although its client got that reply");
       for (const [id, { received, over }] of given) {
         const ended = over === "settled" ? received : over === "returned";
         if (!ended) trace.violate("7 liveness", `transfer ${id} never settled`);

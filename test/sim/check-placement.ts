@@ -1,7 +1,7 @@
 // Checker 13: at no instant do two nodes serve one shard, nor does anybody still append in an epoch that was given away;
 // at rest every shard is served, the table stays as it is, and every node's watermark goes on.
 //
-// Whoever is about to act as an owner asks its placement, so that is when the others are asked as well: nothing happens
+// A node that is about to act as an owner asks its placement, so that is when the others are asked as well: nothing happens
 // between two looks.
 
 import { CLUSTER_LIMITS } from "../../src/runtime/placement/cluster-placement.ts";

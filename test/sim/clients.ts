@@ -1,6 +1,6 @@
 // How a client outside reaches the service: it tries a node that is up, and when that crashes, another one. What runs at one
 // node stays there as long as that lives.
-// What is not answered yet is known by name, so that at the end a forgotten ask can be told.
+// What is not answered yet is known by name, so that at the end a forgotten ask can be reported.
 
 import { RefusedError } from "../../src/base/errors.ts";
 import type { ProcessClock } from "./clock.ts";

@@ -1,6 +1,6 @@
 // What Owners, Root and administrators do with configurations and maps: settings and edits of maps, cascades and
 // clearings, going back to former versions, accounts' own words, and looks at what is in effect. In an orderly run
-// these come one after another, so that what is in effect can be told; in the others they come as they like.
+// these come one after another, so that what is in effect is known; in the others they come as they like.
 
 import { STALE_PROFILE } from "../../actors/account/admit.ts";
 import { editOwnMap, type MapName, type SharedMaps } from "../../actors/account/map-overrides.ts";

@@ -42,7 +42,7 @@ export function soloFleet({ common, faults, chance, nodeRandom, lineRandom }: Fl
     const mine = startNode({ ...common, ...forks, name, spool, member: null });
     node = mine;
     mine.crashed.catch(() => {
-      // Whoever restarts what does not start leaves it some time.
+      // A supervisor gives a process that does not start some time.
       const down = calm || !mine.served() ? 500 : chance.unit() * faults.restartMs + 1;
       world.after(down, start);
     });

@@ -31,7 +31,7 @@ export const CLUSTER_BUGS: readonly InjectedBug[] = [
   },
   {
     checker: "14 holds",
-    bug: "an account that listens to nobody who tells it of its holds",
+    bug: "an account that ignores reasserted holds",
     options: {
       ...MOVING,
       injected: {
@@ -63,7 +63,7 @@ export const CLUSTER_BUGS: readonly InjectedBug[] = [
   },
   {
     checker: "15 copies",
-    bug: "an account that tells nobody that it has changed",
+    bug: "an account that publishes no changes",
     options: {
       ...MOVING,
       injected: {

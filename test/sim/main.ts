@@ -1,6 +1,6 @@
 // `npm run sim -- --seed N --runs M [--nodes K] [--jobs J] [--verbose]`: runs seeds N .. N+M-1, says what happened, and on
 // a violation prints the one command that shows it again. Exit 1 when any seed failed. `--first` ends with the first one
-// that does, `--with JSON` takes the place of what is drawn; `--json` tells the outcome to another process.
+// that does, `--with JSON` takes the place of what is drawn; `--json` prints the outcome for another process.
 
 import { command, type Failure, type Ran, runApart, runHere } from "./runner.ts";
 

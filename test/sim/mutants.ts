@@ -209,7 +209,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "ended holds opened again",
-    rule: "a hold that is over is not told again",
+    rule: "a hold that has ended is not reasserted",
     file: "actors/account/reassert-holds.ts",
     from: "hasEnded(state, reasserted.id) || reasserted.expiresAt <= now",
     to: "reasserted.expiresAt <= now",
@@ -222,8 +222,8 @@ export const MUTANTS: readonly Mutant[] = [
     seeds: 80,
   },
   {
-    name: "holds not told again",
-    rule: "who has open requests tells a new owner",
+    name: "holds not reasserted",
+    rule: "a node with open requests reasserts their holds to a new owner",
     file: "src/gateway/admission/hold-registry.ts",
     from: "await Promise.all(moved.map(([account, newest]) => this.report(account, { due: idsUntil(newest) })));",
     to: "await Promise.all(moved.map(() => null));",

@@ -1,4 +1,4 @@
-// Runs many seeds, in this process or in several, and adds up what happened. A seed that breaks a promise is told with the
+// Runs many seeds, in this process or in several, and adds up what happened. A seed that breaks a promise is printed with the
 // one command that shows it again. It knows nothing of what a simulation is made of.
 
 import { type Options, type Outcome, simulate } from "./simulate.ts";
@@ -28,7 +28,7 @@ export interface Ran {
 
 /** What one process is given at once: enough to forget what it costs to start, little enough to share the work. */
 const CHUNK = 40;
-/** A seed takes a second or two; whoever is silent for so long does not end. */
+/** A seed takes a second or two; a process that is silent for so long does not end. */
 const STUCK_MS = 300_000;
 
 export function command({ nodes, options = {} }: Wanted, seed: number): string {
@@ -74,8 +74,8 @@ export const complaintsOf = ({ violations }: Outcome): string[] =>
     .slice(0, 3)
     .map(({ at, checker, message }) => `at ${(at / 1_000).toFixed(3)} s: ${checker}: ${message}`);
 
-/** In so many processes, a chunk of seeds at a time; `told` hears of each chunk that is done. */
-export async function runApart(wanted: Wanted, jobs: number, told: (ran: Ran) => void): Promise<Ran> {
+/** In so many processes, a chunk of seeds at a time; `onChunk` is called with each chunk that is done. */
+export async function runApart(wanted: Wanted, jobs: number, onChunk: (ran: Ran) => void): Promise<Ran> {
   const all: Ran[] = [];
   const end = wanted.seed + wanted.runs;
   const size = Math.max(1, Math.min(CHUNK, Math.ceil(wanted.runs / jobs)));
@@ -86,7 +86,7 @@ export async function runApart(wanted: Wanted, jobs: number, told: (ran: Ran) =>
       next += size;
       const ran = await child({ ...wanted, seed, runs: Math.min(size, end - seed) });
       all.push(ran);
-      told(ran);
+      onChunk(ran);
     }
   }
   await Promise.all(Array.from({ length: jobs }, work));

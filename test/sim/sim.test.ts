@@ -23,7 +23,7 @@ test("two hundred seeds keep every promise", async () => {
   expect(runs).toBe(200);
   // They do meet what they are to withstand.
   for (const what of [
-    ...["crashes", "drains", "nodes frozen", "bus lines cut", "holds told again"],
+    ...["crashes", "drains", "nodes frozen", "bus lines cut", "holds reasserted"],
     ...["admitted for named keys", "dead secrets refused", "api keys rotated"],
   ]) {
     expect([what, (totals[what] ?? 0) > 0]).toEqual([what, true]);

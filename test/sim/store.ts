@@ -1,6 +1,6 @@
 // The disk that survives every crash (the plain memory store), and a node's faulty line to it.
 //
-// The disk tells its observer of every commit that becomes durable and of every save; the line decides what the node
+// The disk reports to its observer every commit that becomes durable and of every save; the line decides what the node
 // gets to know of it. A call that was sent may be applied although its caller gave up or crashed meanwhile.
 
 import type { Appended, Commit, Save, Store } from "../../src/store/store.ts";
@@ -127,10 +127,10 @@ export function storeLine(parts: LineParts): Store {
   /** An answer that reaches the node only while it lives. */
   function answer<T>(ms: number, give: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const hear = () => void give().then(resolve, reject);
-      if (locked) node.after(ms, hear);
-      // The way takes the world's time; the node hears it when it runs.
-      else world.after(ms, () => void node.after(0, hear));
+      const receive = () => void give().then(resolve, reject);
+      if (locked) node.after(ms, receive);
+      // The way takes the world's time; the node receives it when it runs.
+      else world.after(ms, () => void node.after(0, receive));
     });
   }
 
