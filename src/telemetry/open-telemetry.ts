@@ -142,6 +142,14 @@ function exportFaults(clock: Clock, log: Log): (error: unknown) => void {
     if (clock.mono() < quietUntil) return;
     quietUntil = clock.mono() + FAULT_LOG_EVERY_MS;
     // A collector's answer is not shown: nothing of it was written here.
-    log("warn", "traces_not_exported", { error: error instanceof Error ? error.name : typeof error });
+    const name = error instanceof Error ? error.name : typeof error;
+    log("warn", "traces_not_exported", { error: name, code: faultCodeOf(error) });
   };
+}
+
+/** Returns the collector's HTTP status, or the system's code such as ECONNREFUSED; null for anything else. */
+function faultCodeOf(error: unknown): number | string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  const { code } = error;
+  return typeof code === "number" || (typeof code === "string" && /^E[A-Z_]{2,30}$/.test(code)) ? code : null;
 }
