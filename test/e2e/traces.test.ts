@@ -176,5 +176,5 @@ test("a collector that is away delays no answer, and is logged without what it s
   expect((await bench.chat(user.key, WORDS)).status).toBe(200);
   const line = () => bench.log.find(({ event }) => event === "traces_not_exported");
   await until("the log says so", () => line() !== undefined);
-  expect(line()!.fields).toEqual({ error: "Error", code: "ECONNREFUSED" });
+  expect(line()!.fields).toEqual({ error: expect.any(String), code: expect.stringMatching(/^ECONN/) });
 });
