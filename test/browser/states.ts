@@ -47,7 +47,7 @@ const UNAVAILABLE = {
   },
 };
 
-/** The message on a page when a call is answered with an error. */
+/** An error with which a call is answered. */
 interface ErrorAnswer {
   readonly status: number;
   readonly body: object;
