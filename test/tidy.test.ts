@@ -467,8 +467,8 @@ const CLOCK_READ_IN_TESTS: Readonly<Record<string, readonly (readonly [line: str
     ],
   ],
   "test/e2e/cluster/trial.ts": [
-    ["let began = performance.now();", "a figure that is told"],
-    ["const now = performance.now();", "a figure that is told"],
+    ["let began = performance.now();", "a figure that is printed"],
+    ["const now = performance.now();", "a figure that is printed"],
     ["faultAt = performance.now();", "what began after the fault"],
     [
       "return performance.now() - last >= CALM_MS && isCalmSince(load, last);",
@@ -477,15 +477,15 @@ const CLOCK_READ_IN_TESTS: Readonly<Record<string, readonly (readonly [line: str
     ["calmAt = performance.now();", "what began after the recovery"],
   ],
   "test/faults/bench.ts": [
-    ["const began = performance.now();", "a figure that is told"],
+    ["const began = performance.now();", "a figure that is printed"],
     [
       "return { results, wrong, verified, charged, ms: Math.round(performance.now() - began) };",
-      "a figure that is told",
+      "a figure that is printed",
     ],
   ],
   "test/mutation/main.ts": [
-    ["const began = performance.now();", "a figure that is told"],
-    ["const ms = Math.round(performance.now() - began);", "a figure that is told"],
+    ["const began = performance.now();", "a figure that is printed"],
+    ["const ms = Math.round(performance.now() - began);", "a figure that is printed"],
   ],
   "test/store/kept/make.ts": [
     ["const end = performance.now() + mostMs;", "a bound of waiting"],
@@ -500,8 +500,8 @@ const CLOCK_READ_IN_TESTS: Readonly<Record<string, readonly (readonly [line: str
     ["if (child.exitCode() !== null || performance.now() > until) {", "a bound of waiting"],
   ],
   "test/sim/main.ts": [
-    ["const begun = performance.now();", "a figure that is told"],
-    ["const seconds = (performance.now() - begun) / 1_000;", "a figure that is told"],
+    ["const begun = performance.now();", "a figure that is printed"],
+    ["const seconds = (performance.now() - begun) / 1_000;", "a figure that is printed"],
   ],
 };
 

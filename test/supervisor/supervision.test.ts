@@ -12,7 +12,7 @@ import {
 
 const STOP_MS = 10_000;
 
-/** A supervision on a clock of the test's own, which tells actions as words; log lines are left out. */
+/** A supervision on a clock of the test's own, which records actions as words; log lines are left out. */
 function watched(processes: number, below: (n: number) => number = () => 0) {
   const supervision = new Supervision({ processes, stopMs: STOP_MS, below });
   let nowMs = 1_000;

@@ -41,7 +41,7 @@ export interface Attempt {
   cost: string | null;
 }
 
-/** Beyond what the answer itself takes: whoever waits longer gives up. */
+/** Beyond what the answer itself takes: a client that waits longer gives up. */
 export const PATIENCE_MS = 20_000;
 
 /** Asks once, and shows the attempt from its beginning. Never throws: what went wrong stands in it. */

@@ -48,7 +48,7 @@ ${nodes.map((node) => `  server ${node} 127.0.0.1:1`).join("\n")}
 
 const TRIES = 5;
 
-/** Starts it without any node; `point` tells where they are. */
+/** Starts it without any node; `point` sets where they are. */
 export async function startBalancer(directory: string, nodes: readonly string[]): Promise<Balancer> {
   const program = haproxy();
   if (program === null) throw new Error("haproxy is not installed");

@@ -31,7 +31,7 @@ export interface ClusterOptions {
   readonly nodes?: readonly string[];
   /** Over the settings of every node. */
   readonly env?: Record<string, string>;
-  /** False: nodes are made, and started by whoever asked for them. */
+  /** When false, nodes are created, and their test starts them. */
   readonly started?: boolean;
 }
 

@@ -228,7 +228,7 @@ export const SCENARIOS: readonly Scenario[] = [
       stage.fault();
       node.database.cut();
       stage.load.avoid(node, true);
-      // It owns them until its lease is over, and cannot book what it admits; but every front end lives and tells it again.
+      // It owns them until its lease is over, and cannot book what it admits; but every front end lives and reasserts them.
       await healed(stage, node, node.database);
     },
   },

@@ -1,5 +1,5 @@
-// What a node's requests hold is told again to accounts that moved or forgot: all of it, as it is by then, until it is
-// heard, and never of a request that is over without saying so.
+// A node reasserts the holds of its requests to accounts that moved or lost them: all of them, as they are by then, until it is
+// answered, and never that of a request that has ended without reporting its end.
 
 import { describe, expect, test } from "bun:test";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";

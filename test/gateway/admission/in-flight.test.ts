@@ -77,7 +77,7 @@ test("so are those that began before the account closed and were known a moment 
   expect(late.cut).toBe(ACCOUNT_CLOSED);
 });
 
-test("so are those of an account whose news are too large to be told", async () => {
+test("so are those of an account whose change is too large to be published", async () => {
   const { clock, begin, close, publishTooLarge } = rig();
   const [one, other] = [begin(SEVEN), begin(EIGHT)];
   close(SEVEN);
@@ -129,7 +129,7 @@ test("an account without requests leaves no timer when it closes", () => {
   expect(clock.waiting).toBe(0);
 });
 
-test("an account whose closing nobody told of is asked when news may have been missed, and its requests are cut", async () => {
+test("an account whose closing was not published is asked when changes may have been missed, and its requests are cut", async () => {
   const { clock, begin, close, missed } = rig();
   const [mine, others] = [begin(SEVEN), begin(EIGHT)];
   close(SEVEN);

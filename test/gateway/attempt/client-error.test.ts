@@ -1,4 +1,4 @@
-// What a client is told when nobody answered, a row for each rule: by the last signal, or, when nothing could be tried,
+// The error of a request that no key answered, a row for each rule: by the last signal, or, when nothing could be tried,
 // by what the keys wait for.
 
 import { describe, expect, test } from "bun:test";
@@ -91,7 +91,7 @@ describe("when all tries failed, the last signal speaks", () => {
 });
 
 describe("retry-after", () => {
-  /** What; the signals; the keys; what is told. */
+  /** The case; the signals; the keys; the client's error. */
   // biome-ignore format: a table
   const ROWS: readonly [string, readonly UpstreamFailure[], Keys, string][] = [
     ["is what the provider said", [limited(7)], [1], "429 upstream_rate_limited 7"],
@@ -99,13 +99,13 @@ describe("retry-after", () => {
     ["is at least a second", [limited(0.2)], [1], "429 upstream_rate_limited 1"],
     ["is rounded up", [limited(2.1)], [1], "429 upstream_rate_limited 3"],
     ["is the smallest of those met", [limited(9), limited(4), limited(20)], [1, 2, 3], "429 upstream_rate_limited 4"],
-    ["is the smallest, whoever said it earlier", [limited(20)], [1, { id: 2, health: resting(5) }], "429 upstream_rate_limited 5"],
+    ["is the smallest, whichever key had it earlier", [limited(20)], [1, { id: 2, health: resting(5) }], "429 upstream_rate_limited 5"],
     ["is the smallest, also when only this request met it", [limited(5)], [1, { id: 2, health: resting(20) }], "429 upstream_rate_limited 5"],
     ["does not heed sleeps when keys rest", [limited(9)], [1, { id: 2, health: sleeping(3) }], "429 upstream_rate_limited 9"],
     ["is the soonest wake when the quota is gone", [met("quota_gone")], [{ id: 1, health: sleeping(1_800) }, { id: 2, health: sleeping(300) }], "503 no_available_key 300 final"],
-    ["is not told while a key is awake", [met("overloaded")], [1, { id: 2, health: sleeping(300) }], "503 no_available_key"],
-    ["is not told while a key is waking", [met("overloaded")], [{ id: 1, health: WAKING }, { id: 2, health: sleeping(300) }], "503 no_available_key"],
-    ["is not told with a timeout", [met("timeout")], [{ id: 1, health: sleeping(300) }], "504 upstream_timeout"],
+    ["is not sent while a key is awake", [met("overloaded")], [1, { id: 2, health: sleeping(300) }], "503 no_available_key"],
+    ["is not sent while a key is waking", [met("overloaded")], [{ id: 1, health: WAKING }, { id: 2, health: sleeping(300) }], "503 no_available_key"],
+    ["is not sent with a timeout", [met("timeout")], [{ id: 1, health: sleeping(300) }], "504 upstream_timeout"],
   ];
   test.each(ROWS)("%s", (_, signals, keys, expected) => {
     expect(clientError(signals, keys)).toBe(expected);
@@ -161,7 +161,7 @@ describe("404 only when every key says so", () => {
 describe("keys of the other style", () => {
   const other: KeyGiven = { id: 1, style: "messages" };
 
-  test("alone: the client is told where to ask", () => {
+  test("alone: the error names the path to ask", () => {
     const at = { model: "m", path: "/v1/responses" };
     const expected = clientErrorFor([], at, keyAvailability(placesOf([other]), servesIn("chat"), NOON));
     expect(said(expected)).toBe("400 invalid_parameter");
@@ -170,7 +170,7 @@ describe("keys of the other style", () => {
     expect(words).toContain("/v1/chat/completions or /v1/messages");
   });
 
-  test("alone, of a request that cannot be put into their style: the client is told why", () => {
+  test("alone, of a request that cannot be put into their style: the error says why", () => {
     const untranslated = { code: "invalid_parameter", message: "n must be 1." } as const;
     const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
     expect(clientErrorFor([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
@@ -180,7 +180,7 @@ describe("keys of the other style", () => {
     );
   });
 
-  test("alone, which a key turned out to be when its host lacked the path: the client is told why", () => {
+  test("alone, which a key turned out to be when its host lacked the path: the error says why", () => {
     const untranslated = { code: "invalid_parameter", message: "store must not be true." } as const;
     const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
     const at = { ...AT_CHAT, untranslated };
@@ -198,7 +198,7 @@ describe("keys of the other style", () => {
   });
 });
 
-test("no message tells a key, a Level or a provider's words, but those about the content", () => {
+test("no message has a key, a Level or a provider's words, but those about the content", () => {
   for (const name of ["timeout", "quota_gone", "rate_limited", "server_error", "invalid_key"] as const) {
     const expected = clientErrorFor(
       [met(name, { note: "sk-secret" })],
