@@ -134,6 +134,7 @@ function accountDocument(state: Account, profile: Profile): Document {
       nameLower: profile.name.toLowerCase(),
       closed: CLOSED[stageOf(state)],
       dueAt: dueAt(state),
+      creditExpiresAt: nextExpiry(state.credit),
       activeDay: state.day.key || dayOf(profile.createdAt),
       ...nearLimits(state, profile),
       balance: bookBalance(state.credit),

@@ -20,8 +20,10 @@ export const TABLES = {
     factor: "real",
     /** 0 is open, 1 closing, 2 closed. Lists show accounts with 0. */
     closed: "integer",
-    /** Wall-clock milliseconds of the next expiry of credit; absent when no credit expires. */
+    /** Wall-clock milliseconds of the next expiry of credit or end of a secret, for which the sweep has to look; absent without. */
     dueAt: "integer",
+    /** Wall-clock milliseconds of the next expiry of credit; absent when no credit expires. */
+    creditExpiresAt: "integer",
     /** 0 is disabled. */
     status: "integer",
     suspended: "integer",

@@ -62,6 +62,7 @@ export function documentChecker(
         chargeAmount: oracle.received,
         children: oracle.children,
         dueAt: dueAt(oracle),
+        creditExpiresAt: oracle.entries[0]?.expiresAt ?? null,
       };
       for (const [field, value] of Object.entries(expected)) {
         if (body[field] !== value) fail(`document of ${actor}: ${field} is ${body[field]}, not ${value}`);

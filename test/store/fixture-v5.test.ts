@@ -121,6 +121,24 @@ describe.each(kinds)("a store of version 5 on %s", (kind) => {
     BUSY_MS,
   );
 
+  test("accounts are found by when their credit expires next", async () => {
+    const store = await openStore(where.storeUrl, { clock: realClock(), readOnly: true });
+    const order = "creditExpiresAt";
+    const expiring = [{ field: order, is: ">=", value: 0 }] as const;
+    await settled(SETTLED_MS, async () => {
+      const all = await store.find({ table: "accounts", where: [], order: "id" });
+      const wanted = all.flatMap(({ id, entries }) => {
+        const [first] = entries as { expiresAt: number }[];
+        return first === undefined ? [] : [[id, first.expiresAt]];
+      });
+      const found = await store.find({ table: "accounts", where: expiring, order });
+      expect(found.length).toBeGreaterThan(2);
+      const pairs = found.map(({ id, creditExpiresAt }) => [id, creditExpiresAt]);
+      expect(pairs.toSorted((a, b) => Number(a[0]) - Number(b[0]))).toEqual(wanted);
+    });
+    await store.close();
+  });
+
   test("keys that were replaced, and those of the deleted, are dead", async () => {
     expect(expected.deadKeys.length).toBeGreaterThan(4);
     for (const key of expected.deadKeys) {

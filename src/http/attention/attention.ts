@@ -146,10 +146,10 @@ async function reasonsFor(parts: AttentionParts, { profile }: ManagementCaller):
     {
       reason: "expiring",
       accounts: meeting(
-        { field: "dueAt", is: ">=", value: now + 1 },
-        { field: "dueAt", is: "<=", value: week },
+        { field: "creditExpiresAt", is: ">=", value: now + 1 },
+        { field: "creditExpiresAt", is: "<=", value: week },
       ),
-      order: "dueAt",
+      order: "creditExpiresAt",
       figure: ({ entries }) => expiringOf(entries, now, week),
     },
     {

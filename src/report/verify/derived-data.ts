@@ -129,7 +129,10 @@ function figureDifferences({ body, figures }: AuditedDocument): string[] {
 }
 
 /** Fields of account documents that earlier versions did not write. */
-const LATER_FIELDS = ["activeDay", "nearMonth", "month", "monthCost", "nearDay", "dayCost"] as const;
+const LATER_FIELDS = [
+  ...["activeDay", "nearMonth", "month", "monthCost", "nearDay", "dayCost"],
+  "creditExpiresAt",
+] as const;
 
 function snapshotDifferences(snapshot: Snapshot, { behavior, state, book }: ActorAudit): string[] {
   if (snapshot.v !== behavior.version) return [];

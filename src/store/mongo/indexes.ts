@@ -39,6 +39,7 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
     { key: { suspended: 1, id: 1, _id: 1 }, partialFilterExpression: { suspended: 1 } },
     having({ nearMonth: 1, id: 1, _id: 1 }, "nearMonth"),
     having({ nearDay: 1, id: 1, _id: 1 }, "nearDay"),
+    having({ creditExpiresAt: 1, _id: 1, dna: 1, closed: 1 }, "creditExpiresAt"),
     index({ balance: 1, _id: 1, dna: 1, closed: 1 }),
     index({ activeDay: 1, _id: 1, dna: 1, closed: 1 }),
   ],

@@ -19,8 +19,11 @@ export interface BackfillDocument extends Keyed {
   readonly at: number;
 }
 
-/** The key of a backfill in `meta`: of ledger lines, of sums of credit, or of fields of accounts. */
-export type BackfillKey = "lines" | "money" | "accounts";
+/**
+ * The key of a backfill in `meta`: of ledger lines, of sums of credit, or of fields of accounts. Version 4 adds a field of
+ * accounts under a key of its own, because a node of version 3 may be far in the one of `accounts` already.
+ */
+export type BackfillKey = "lines" | "money" | "accounts" | "creditExpiry";
 
 /** A backfill of a store that is not migrated yet: it is due from the beginning, for any node. */
 export const wholeBackfill = (key: BackfillKey): BackfillDocument => ({ _id: key, after: "", at: 0 });

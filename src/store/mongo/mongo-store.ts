@@ -41,6 +41,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     new Backfill(connection, "lines", (after) => projection.projectNext(after)),
     new Backfill(connection, "money", (after) => money.backfillNext(after)),
     new Backfill(connection, "accounts", accountFields(connection)),
+    new Backfill(connection, "creditExpiry", accountFields(connection)),
   ];
   try {
     await checkSchema(connection, readOnly);

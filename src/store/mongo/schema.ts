@@ -28,8 +28,9 @@ import { type BackfillDocument, type BackfillKey, wholeBackfill } from "./line-b
  *           the sums of credit of each account are projected (`money`); what was saved before is backfilled
  *           account documents have more indexed fields
  *           documents of accounts have the figures by which lists are ordered
+ * 4         account documents have the next expiry of credit as an indexed field; what was saved before is backfilled
  */
-const SCHEMA = 3;
+const SCHEMA = 4;
 
 interface MetaDocument extends Keyed {
   readonly version: number;
@@ -64,7 +65,8 @@ export async function checkSchema(connection: MongoConnection, readOnly: boolean
 const BACKFILLS: readonly (readonly [version: number, key: BackfillKey])[] = [
   [2, "lines"],
   [3, "money"],
-  [3, "accounts"],
+  // It adds the fields of version 3 too; `accounts` is only finished where a node of version 3 began it.
+  [4, "creditExpiry"],
 ];
 
 /**

@@ -243,6 +243,18 @@ const ACCOUNT_FIGURES: Migration = [
      WHERE id IS NOT NULL`,
 ];
 
+// When credit expires next, apart from `dueAt`, which is the end of a secret where that comes first. The index of `dueAt` serves the
+// sweep alone from here on, so it has no more than the sweep asks for.
+const CREDIT_EXPIRY: Migration = [
+  "ALTER TABLE accounts ADD COLUMN creditExpiresAt INTEGER",
+  `UPDATE accounts SET creditExpiresAt = body->>'$.entries[0].expiresAt',
+     body = json_set(body, '$.creditExpiresAt', body->>'$.entries[0].expiresAt')`,
+  `CREATE INDEX accounts_creditExpiresAt ON accounts (creditExpiresAt, key, dna, closed, id)
+     WHERE creditExpiresAt IS NOT NULL`,
+  "DROP INDEX accounts_dueAt",
+  "CREATE INDEX accounts_dueAt ON accounts (dueAt, key) WHERE dueAt IS NOT NULL",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -257,4 +269,5 @@ export const MIGRATIONS: readonly Migration[] = [
   MONEY,
   ATTENTION,
   ACCOUNT_FIGURES,
+  CREDIT_EXPIRY,
 ];

@@ -177,7 +177,7 @@ const leads = <T extends Table>({ field, is }: Where<T>): boolean =>
 
 /** Fields of accounts that have an index of their own, in the order of the lists that ask for them. */
 const LISTED_BY: ReadonlySet<string> = new Set([
-  ...["status", "suspended", "nearMonth", "nearDay", "balance", "activeDay", "dueAt"],
+  ...["status", "suspended", "nearMonth", "nearDay", "balance", "activeDay", "creditExpiresAt"],
 ]);
 
 /** Whether the field of a condition has an index that gives its list, which is then walked for a long branch. */

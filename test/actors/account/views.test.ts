@@ -19,7 +19,8 @@ describe("documents", () => {
     one.charge();
     const { id, body } = documents(one, "accounts")[0]!;
     expect(id).toBe("7");
-    expect(body).toMatchObject({ id: 7, dna: ".1.2.", nameLower: "seven", dueAt: NOON + 180 * DAY });
+    const due = { dueAt: NOON + 180 * DAY, creditExpiresAt: NOON + 180 * DAY };
+    expect(body).toMatchObject({ id: 7, dna: ".1.2.", nameLower: "seven", ...due });
     expect(JSON.stringify(body)).not.toContain(KEY);
   });
 

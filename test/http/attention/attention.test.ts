@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Json, until } from "../../e2e/harness.ts";
 import { prepared, useBench } from "../../e2e/use-bench.ts";
+import { makeKey } from "../api-keys/key-bench.ts";
 import { properError } from "../proper.ts";
 
 const bench = useBench();
@@ -70,6 +71,24 @@ describe("a reason", () => {
     await set(user, { CreditGranted: 3, Days: 5 });
     await set(user, { CreditGranted: 2, Days: 6 });
     expect(await reasonsOf(user, 1)).toEqual([["expiring", 5]]);
+  });
+
+  test("expiring: not for a secret that dies within 7 days, and with one by the expiry of the credit", async () => {
+    const user = await bench.subaccount(owner, { CreditGranted: 10, Days: 90 });
+    const later = await bench.subaccount(owner, { CreditGranted: 10, Days: 6 });
+    const sooner = await bench.subaccount(owner, { CreditGranted: 10, Days: 5 });
+    for (const { key } of [user, later]) {
+      const { id } = await makeKey(bench, { key });
+      const path = `/dashboard/keys/${id}/rotate`;
+      expect((await bench.call(key, "POST", path, { OverlapSeconds: 3_600 })).status).toBe(200);
+    }
+    expect(await reasonsOf(sooner, 1)).toEqual([["expiring", 10]]);
+    expect(await reasonsOf(later, 1)).toEqual([["expiring", 10]]);
+    const { accounts, total } = await listed(owner.key);
+    expect(accounts.length).toBe(total);
+    const expiring = accounts.filter(({ reason }: Json) => reason === "expiring").map(({ id }: Json) => id);
+    expect(expiring).not.toContain(user.id);
+    expect(expiring.indexOf(sooner.id)).toBeLessThan(expiring.indexOf(later.id));
   });
 
   test("suspended and disabled, both of one account", async () => {

@@ -73,7 +73,43 @@ if (server !== null) {
     ] as const;
     const listed = () => store.find({ table: "accounts", where, order: "activeDay" });
     for (let looks = 0; (await listed()).length === 0 && looks < 500; looks++) await Bun.sleep(20);
-    expect(await listed()).toEqual([{ ...older, createdAt: 0, activeDay: "2026-02-03" }]);
+    expect(await listed()).toEqual([
+      { ...older, createdAt: 0, activeDay: "2026-02-03", creditExpiresAt: null },
+    ]);
+    await store.close();
+  });
+
+  test("a store of version 3 gets the next expiry of credit, also where another backfill of accounts is half done", async () => {
+    const url = newDatabase(server!);
+    urls.push(url);
+    const first = await openStore(url, { clock });
+    const accounts = Array.from({ length: 250 }, (_, i) => {
+      const id = i + 2;
+      const entries = i % 2 === 0 ? [{ amount: 5, expiresAt: 10_000 - i }] : [];
+      const body = { ...older, id, dueAt: 7, activeDay: "2026-02-03", month: "", entries };
+      return document("accounts", String(id), 1, body);
+    });
+    await first.save([save("account/2", 1, accounts)]);
+    await first.close();
+    await using client = new MongoClient(url);
+    const meta = client.db().collection<{ _id: string }>("meta");
+    await meta.insertOne({ _id: "accounts", ...{ after: "50", at: 0 } });
+    await meta.updateOne({ _id: "schema" }, { $set: { version: 3 } });
+
+    const store = await openStore(url, { clock });
+    const where = [{ field: "creditExpiresAt", is: "<=", value: 10_000 }] as const;
+    const count = () => store.count({ table: "accounts", where });
+    for (let looks = 0; (await count()) < 125 && looks < 1_000; looks++) await Bun.sleep(20);
+    expect(await count()).toBe(125);
+    const soonest = await store.find({ table: "accounts", where, order: "creditExpiresAt", limit: 2 });
+    expect(soonest.map(({ id, creditExpiresAt }) => [id, creditExpiresAt])).toEqual([
+      [250, 9_752],
+      [248, 9_754],
+    ]);
+    for (let looks = 0; (await meta.countDocuments()) > 1 && looks < 1_000; looks++) await Bun.sleep(20);
+    expect((await meta.find().toArray()).map((one) => ({ ...one }))).toEqual([
+      { _id: "schema", version: 4 },
+    ] as object[] as never);
     await store.close();
   });
 }

@@ -290,7 +290,7 @@ describe("the schema's version", () => {
     old.close();
     const store = await openStore(url, { clock });
     // What later versions find accounts by is added to it.
-    const found = { id: 7, activeDay: "2026-01-31" };
+    const found = { id: 7, activeDay: "2026-01-31", creditExpiresAt: null };
     expect(await store.find({ table: "accounts", where: [], order: "id" })).toEqual([found]);
     const query = { accounts: { dna: ".1." }, from: "2026-01-31", to: "2026-01-31", by: ["model"] } as const;
     expect(await store.usageTotals(query)).toEqual([
@@ -337,6 +337,37 @@ describe("the schema's version", () => {
       { id: 2, monthCost: 12 },
     ]);
     expect((await ranked("month_cost", "2025-12")).at(-1)).toEqual({ id: 3, monthCost: 70 });
+    await store.close();
+  });
+
+  test("a store of an earlier version finds accounts by their next expiry of credit, not by the end of a secret", async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    const old = connectSqlite(path);
+    migrate(old, MIGRATIONS.slice(0, 12));
+    const entriesOf = new Map([
+      [2, [{ amount: 1, expiresAt: 700 }]],
+      [3, [700, 400].map((expiresAt) => ({ amount: 2, expiresAt })).toReversed()],
+      [4, []],
+    ]);
+    for (const [id, entries] of entriesOf) {
+      const put = "INSERT INTO accounts (key, seq, id, dueAt, body) VALUES (?, 4, ?, 100, ?)";
+      old.db.run(put, [String(id), id, JSON.stringify({ id, dueAt: 100, entries })]);
+    }
+    old.close();
+    const store = await openStore(url, { clock });
+    const where = [{ field: "creditExpiresAt", is: ">=", value: 1 }] as const;
+    const found = await store.find({ table: "accounts", where, order: "creditExpiresAt" });
+    expect(found.map(({ id, creditExpiresAt }) => [id, creditExpiresAt])).toEqual([
+      [3, 400],
+      [2, 700],
+    ]);
+    const due = [{ field: "dueAt", is: "<=", value: 100 }] as const;
+    const swept = await store.find({ table: "accounts", where: due, order: "dueAt" });
+    expect(swept.map(({ id, dueAt, creditExpiresAt }) => [id, dueAt, creditExpiresAt])).toEqual([
+      [2, 100, 700],
+      [3, 100, 400],
+      [4, 100, null],
+    ]);
     await store.close();
   });
 

@@ -43,7 +43,8 @@ const ACCOUNTS: readonly Case<"accounts">[] = [
     index: "accounts_nameLower",
     sorted: true,
   },
-  { list: "credit that expires soon", where: [{ field: "dueAt", is: "<=", value: 5 }], order: "dueAt", index: "accounts_dueAt", sorted: true },
+  { list: "credit that expires soon", where: [{ field: "creditExpiresAt", is: "<=", value: 5 }], order: "creditExpiresAt", index: "accounts_creditExpiresAt", sorted: true },
+  { list: "what the sweep looks at", where: [{ field: "dueAt", is: "<=", value: 5 }], order: "dueAt", index: "accounts_dueAt", sorted: true },
 ];
 
 const USAGE: readonly Case<"usage">[] = [
@@ -210,6 +211,20 @@ describe("a part of a long list", () => {
       expect(plan(countQuery(list, later))).toContain(`COVERING INDEX ${index}`);
     }
   });
+});
+
+test("credit of a branch that expires soon is counted in one index, which gives the page's order", () => {
+  const where: readonly Where<"accounts">[] = [
+    { field: "dna", is: "starts", value: ".1.2." },
+    { field: "closed", is: "=", value: 0 },
+    { field: "creditExpiresAt", is: ">=", value: 5 },
+    { field: "creditExpiresAt", is: "<=", value: 9 },
+  ];
+  const index = "INDEX accounts_creditExpiresAt (creditExpiresAt>? AND creditExpiresAt<?)";
+  expect(plan(countQuery({ table: "accounts", where }, [], () => true))).toContain(`COVERING ${index}`);
+  const page = plan(findQuery({ table: "accounts", where, order: "creditExpiresAt", limit: 9 }, () => true));
+  expect(page).toContain(index);
+  expect(page).not.toContain("TEMP B-TREE");
 });
 
 test("any of some groups: each reads its own index, in order, and only the page's rows are read", () => {
