@@ -44,7 +44,7 @@ export function readTracing(text: Text): TracingSettings | null {
   if (exporter !== null && exporter !== "otlp" && exporter !== "none") {
     throw new TracingFault(`OTEL_TRACES_EXPORTER must be otlp or none, not "${exporter}"`);
   }
-  const isOff = exporter === "none" || text("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
+  const isOff = isDisabled(text) || exporter === "none";
   if (isOff || (own === null && base === null && exporter === null)) return null;
   for (const name of ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]) {
     const protocol = text(name);
@@ -71,10 +71,24 @@ export function readTracing(text: Text): TracingSettings | null {
   };
 }
 
-/** The endpoint of all signals is a base URL, below which each signal has its path. */
+/**
+ * Whether OTEL_SDK_DISABLED is true, in any case of letters. The specification takes every other word for false and asks for
+ * a warning; it is refused instead, as every value that may not mean what it says.
+ */
+function isDisabled(text: Text): boolean {
+  const value = text("OTEL_SDK_DISABLED");
+  const word = value?.toLowerCase() ?? "false";
+  if (word !== "true" && word !== "false") {
+    throw new TracingFault(`OTEL_SDK_DISABLED must be true or false, not "${value}"`);
+  }
+  return word === "true";
+}
+
+/** The endpoint of all signals is a base URL, below whose path each signal has its own; a query stays behind it. */
 function below(base: string): string {
-  const url = checkedUrl("OTEL_EXPORTER_OTLP_ENDPOINT", base);
-  return `${url.replace(/\/+$/, "")}/${TRACES_PATH}`;
+  const url = new URL(checkedUrl("OTEL_EXPORTER_OTLP_ENDPOINT", base));
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${TRACES_PATH}`;
+  return url.href;
 }
 
 function checkedUrl(name: string, value: string): string {

@@ -11,6 +11,7 @@ describe("traces are off", () => {
     [{}],
     [{ OTEL_SERVICE_NAME: "gate" }],
     [{ ...ON, OTEL_SDK_DISABLED: "true" }],
+    [{ ...ON, OTEL_SDK_DISABLED: "TRUE" }],
     [{ ...ON, OTEL_TRACES_EXPORTER: "none" }],
   ])("with %p", (env: Record<string, string>) => {
     expect(read(env)).toBeNull();
@@ -21,6 +22,15 @@ describe("where they go", () => {
   test.each([
     [{ OTEL_TRACES_EXPORTER: "otlp" }, "http://localhost:4318/v1/traces"],
     [ON, "http://127.0.0.1:4318/v1/traces"],
+    [{ ...ON, OTEL_SDK_DISABLED: "False" }, "http://127.0.0.1:4318/v1/traces"],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example/?team=a%20b" },
+      "https://otel.example/v1/traces?team=a%20b",
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example/base//?to=/x/" },
+      "https://otel.example/base/v1/traces?to=/x/",
+    ],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example/base/" }, "https://otel.example/base/v1/traces"],
     [{ ...ON, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://other.example/x" }, "http://other.example/x"],
   ])("%p", (env: Record<string, string>, url) => {
@@ -76,6 +86,8 @@ describe("refused by name", () => {
     ["OTEL_EXPORTER_OTLP_HEADERS", "authorization"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "authorization=%E0%A4%A"],
     ["OTEL_TRACES_EXPORTER", "zipkin"],
+    ["OTEL_SDK_DISABLED", "1"],
+    ["OTEL_SDK_DISABLED", "yes"],
     ["OTEL_TRACES_SAMPLER", "jaeger_remote"],
     ["OTEL_EXPORTER_OTLP_TIMEOUT", "soon"],
     ["OTEL_EXPORTER_OTLP_TIMEOUT", "0"],
