@@ -124,7 +124,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
       "PROCESSES over 1 makes a cluster of this machine, which needs NATS_URL and a STORE_URL of mongodb://; one process alone serves an embedded store",
     );
   }
-  const allowClockOffset = text("ALLOW_CLOCK_OFFSET") === "1";
+  const allowClockOffset = oneOf("ALLOW_CLOCK_OFFSET", "0", ["0", "1"]) === "1";
   const clockOffsetMs = integer("CLOCK_OFFSET_MS", 0, 0, CLOCK_OFFSET_MS_MAX);
   if (clockOffsetMs > 0 && !allowClockOffset) {
     throw new BadSetting("CLOCK_OFFSET_MS is for tests: it needs ALLOW_CLOCK_OFFSET=1");

@@ -65,6 +65,20 @@ describe("SSE_KEEPALIVE_MS", () => {
   });
 });
 
+describe("ALLOW_CLOCK_OFFSET", () => {
+  test.each([
+    [undefined, false],
+    ["", false],
+    ["0", false],
+    ["1", true],
+  ])("%p is %p", (given, isAllowed) => {
+    expect(read(given === undefined ? {} : { ALLOW_CLOCK_OFFSET: given }).allowClockOffset).toBe(isAllowed);
+  });
+  test.each(["true", "yes", "2", "-1"])("refuses %p", (given) => {
+    expect(() => read({ ALLOW_CLOCK_OFFSET: given })).toThrow(/^ALLOW_CLOCK_OFFSET must be one of 0, 1/);
+  });
+});
+
 const MONGODB = "mongodb://db-1.example:27017,db-2.example:27017/arborgate?replicaSet=rs0";
 const NATS = "nats://nats-1.example:4222";
 
