@@ -5,7 +5,8 @@ import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Fetch } from "../http/app.ts";
 import { errorResponse, httpError, INTERNAL } from "../http/errors.ts";
-import { BadSetting, type Settings } from "../settings/settings.ts";
+import { listenFault } from "../settings/listen-fault.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** An address that the node listens at. */
 export interface Address {
@@ -19,12 +20,12 @@ export interface Listeners {
   addresses(): readonly Address[];
   /**
    * Starts to listen at addresses that are this process's alone; a second call does nothing. Throws BadSetting when an address
-   * is in use.
+   * is in use, or none of this machine's.
    */
   open(): void;
   /**
    * Starts to listen at addresses that it shares with other processes, where the kernel hands it a part of the connections: it
-   * must serve by then. Throws BadSetting when an address is in use.
+   * must serve by then. Throws BadSetting when an address is in use, or none of this machine's.
    */
   openShared(): void;
   /**
@@ -79,8 +80,7 @@ export function createListeners(parts: {
     try {
       listener.server ??= start();
     } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error;
-      throw new BadSetting(`${names}: nothing can listen at ${hostname}:${port} (${error.code})`);
+      throw listenFault({ names, hostname, port }, error);
     }
   }
 

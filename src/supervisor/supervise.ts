@@ -4,7 +4,8 @@
 import type { Subprocess } from "bun";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { BadSetting, type Settings } from "../settings/settings.ts";
+import { listenFault } from "../settings/listen-fault.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { PortShare } from "./port-share.ts";
 import { Supervision, type SupervisionAction, type SupervisionEvent } from "./supervision.ts";
 
@@ -107,7 +108,7 @@ export function supervise(parts: Supervising): Promise<number> {
 
 /**
  * Returns the ports to share. Each is opened for this process alone and closed again, since a port that other programs share
- * would be taken without an error. Throws BadSetting when one is in use.
+ * would be taken without an error. Throws BadSetting when one is in use, or its host is none of this machine's.
  */
 function choosePorts({ host, port, adminHost, adminPort }: Settings): Pick<PortShare, "port" | "adminPort"> {
   const service = freePort(host, port, "HOST and PORT");
@@ -124,7 +125,6 @@ function freePort(hostname: string, port: number, names: string): Bun.TCPSocketL
   try {
     return Bun.listen({ hostname, port, exclusive: true, socket: { data() {} } });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    throw new BadSetting(`${names}: nothing can listen at ${hostname}:${port} (${error.code})`);
+    throw listenFault({ names, hostname, port }, error);
   }
 }

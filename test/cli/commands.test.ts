@@ -111,8 +111,13 @@ describe("every command", () => {
     ["a missing file", ["backup"], "FILE"],
     ["a bad setting", ["check"], "PORT"],
     ["an unknown command", ["fly"], '"fly"'],
+    ["a host that is none of this machine's", ["serve"], "HOST"],
   ])("%s is refused with exit code 2", async (_, args, says) => {
-    expectRefused(await run(sound, args, says === "PORT" ? { PORT: "x" } : {}), says);
+    const BAD: Readonly<Record<string, Record<string, string>>> = {
+      PORT: { PORT: "x" },
+      HOST: { HOST: "no-such-host.invalid", PORT: "0" },
+    };
+    expectRefused(await run(sound, args, BAD[says] ?? {}), says);
   });
 });
 

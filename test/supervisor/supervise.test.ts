@@ -99,6 +99,13 @@ test("what has not ended in the time that it was given is killed", async () => {
   expect(on.killed.slice(2)).toEqual(["SIGKILL 1", "SIGKILL 2"]);
 });
 
+test("a host that is none of this machine's is refused by name before anything starts", async () => {
+  const on = supervised({ HOST: "no-such-host.invalid" });
+  await expect(on.code).rejects.toThrow(BadSetting);
+  await expect(on.code).rejects.toThrow(/^HOST and PORT: .*"no-such-host\.invalid" is no name/);
+  expect(on.started).toEqual([]);
+});
+
 test("a port that another program has is refused by name before anything starts", async () => {
   const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", reusePort: true, fetch: () => new Response() });
   try {
