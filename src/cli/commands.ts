@@ -35,7 +35,8 @@ export const commands: readonly CliCommand[] = [
     summary: "show a request, its answer and its charge, against a stand-in provider",
     about: async () =>
       "Starts the service on a throw-away store and a stand-in provider, makes an Owner, two keys and a subaccount,\n" +
-      "sends a whole and a streamed request, prints answers, charges and curl lines. Runs until Ctrl-C; --once ends it.",
+      "sends a whole and a streamed request, prints answers and charges, then curl lines that work\n" +
+      "until Ctrl-C ends it. --once ends it before them.",
     async run(_settings, args) {
       const { flags } = takeOptions("demo", args, { flags: ["once"] });
       await (await import("./demo.ts")).demo(flags.has("once"));

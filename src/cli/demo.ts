@@ -30,7 +30,7 @@ import {
   vectors,
 } from "./demo-requests.ts";
 
-/** Runs the demo and prints it. `once` ends it without waiting for Ctrl-C. */
+/** Runs the demo and prints it. `once` ends it without waiting for Ctrl-C, and without the commands that would need it. */
 export async function demo(once: boolean): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "arborgate-demo-"));
   const settings = readSettings(
@@ -94,8 +94,9 @@ messages style to Level ${MESSAGES_MODEL.level}, and created the subaccount team
     booked ? "\nEvery charge stands in the ledger, and the balance is their sum." : "\nTHE LEDGER DISAGREES.",
   );
   if (failedOver === undefined) console.log("NO REQUEST WAS SENT ON TO ANOTHER KEY.");
-  showCommands(url, accounts);
+  if (once && sound) console.log("Without --once the service stays, with curl lines to try it.");
   if (once || !sound) return leave(sound ? 0 : 1);
+  showCommands(url, accounts);
   console.log("Ctrl-C ends the demo and removes its data.");
 }
 

@@ -26,6 +26,11 @@ describe("demo --once", () => {
     expect(code).toBe(0);
   });
 
+  test("shows no address and no key of the service, which has ended", () => {
+    expect(out).toEndWith("Without --once the service stays, with curl lines to try it.\n");
+    expect(out).not.toMatch(/\bcurl http|\/console/);
+  });
+
   test.each(["chat, whole", "chat, streamed", "messages, whole", "messages, streamed"])(
     "shows an answer: %s",
     (label) => {
