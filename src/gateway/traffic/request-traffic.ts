@@ -26,7 +26,10 @@ export class RequestTraffic implements RequestObserver {
   /** The times of answered requests. */
   readonly streamed = new RequestTimes();
   readonly unstreamed = new RequestTimes();
-  /** Requests that ended with an error, by code; each stands there from the start, so that its first time is a growth. */
+  /**
+   * Requests that ended with an error and without a charge, by code; each stands there from the start, so that its first time
+   * is a growth. An answer that broke off is charged, and is a failure of its model alone.
+   */
   readonly refusals = new Map(REFUSAL_CODES.map((code) => [code, 0]));
 
   ended(context: EndedContext, endedMs: number): void {

@@ -30,7 +30,7 @@ export const METRICS = {
   },
   arborgate_refusals_total: {
     type: "counter",
-    help: "Gateway requests that ended with an error, by its code; client_gone: the client disconnected before an answer; rejected: a provider's own code",
+    help: "Gateway requests that ended with an error and without a charge, by its code; client_gone: the client disconnected before an answer; rejected: a provider's own code; an answer that broke off is charged, and counts in arborgate_model_failures_total instead",
     labels: ["code"],
   },
   arborgate_management_requests_total: {
