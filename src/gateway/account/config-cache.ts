@@ -173,7 +173,9 @@ class NodeConfigCache implements ConfigCache {
 
   accountContext(id: AccountId): AccountContext | Promise<AccountContext> {
     const account = this.profile(id);
-    return account instanceof Promise ? account.then((read) => this.contextOf(read)) : this.contextOf(account);
+    return account instanceof Promise
+      ? account.then((read) => this.contextOf(read))
+      : this.contextOf(account);
   }
 
   acceptProfile(id: AccountId, fresh: { readonly profile: Profile; readonly version: number }): void {
