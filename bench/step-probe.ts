@@ -15,9 +15,9 @@ function tick(): void {
 
 function answer(): Response {
   tick();
-  const told = longestMs;
+  const reported = longestMs;
   longestMs = 0;
-  return Response.json(told);
+  return Response.json(reported);
 }
 
 const socket = process.env.STEP_PROBE;

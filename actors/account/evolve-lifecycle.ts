@@ -115,7 +115,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
   }
 }
 
-/** Puts the account under its new parent; the former parent is still to be told. */
+/** Puts the account under its new parent; the former parent still has to learn of it. */
 function applyMove(state: Account, move: ReturnType<typeof asked>, at: number): void {
   leave(state, move);
   setProfile(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });

@@ -104,7 +104,7 @@ export const keyPool: Behavior<KeyPool, KeyPoolCommand, KeyPoolEvent, Effect<"le
   empty: (id) => ({ id, keys: new Map(), version: 0, untold: new Map() }),
   decide,
   evolve,
-  pendingEffects: (state) => [...state.untold].map(([level, told]) => membersEffect(state, level, told)),
+  pendingEffects: (state) => [...state.untold].map(([level, change]) => membersEffect(state, level, change)),
   materialize: () => [],
   freeze: (state) =>
     structuredClone({ keys: [...state.keys.values()], version: state.version, untold: [...state.untold] }),
@@ -253,13 +253,13 @@ const membersOf = (state: KeyPool, level: number): ProviderKey[] =>
 function membersEffect(
   state: KeyPool,
   level: number,
-  told: { version: number; bornAt: number },
+  change: { version: number; bornAt: number },
 ): Effect<"level", MembersChanged> {
-  const command = { type: "members", version: told.version, keys: membersOf(state, level) } as const;
+  const command = { type: "members", version: change.version, keys: membersOf(state, level) } as const;
   return {
-    id: `members-${state.id}:${level}:${told.version}`,
+    id: `members-${state.id}:${level}:${change.version}`,
     to: { kind: "level", id: levelId(state.id, level) },
     command,
-    bornAt: told.bornAt,
+    bornAt: change.bornAt,
   };
 }

@@ -63,7 +63,7 @@ const SHORT_FROM = 10_000_000n;
 
 /**
  * Writes US dollars for a narrow column: from 0.01 on with at most six decimals, rounded half away from zero. A text that is not
- * the whole amount begins with `≈`; whoever shows it has `fullUsd` at hand, as a title.
+ * the whole amount begins with `≈`; where it is shown, `fullUsd` is its title.
  */
 export function shortUsd(amount: Nanos): string {
   const size = amount < 0n ? -amount : amount;

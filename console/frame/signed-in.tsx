@@ -16,7 +16,7 @@ import { UndoLauncher } from "./undo-launcher.tsx";
 /** The pages of the account that is signed in. */
 export default function SignedIn() {
   const status = useGet("/dashboard/status");
-  // Without this answer there is no menu to sign out in, and whoever is disabled would be held here.
+  // Without this answer there is no menu to sign out in, and a disabled account would be held here.
   const hasFailed = status.data === undefined && status.error !== null;
   return (
     <>

@@ -1,5 +1,5 @@
 // A histogram in plain numbers: how many values fell into each bucket, how many there were, and their sum. It knows no
-// labels and no text format; whoever shows it does.
+// labels and no text format; the metrics do.
 
 /** Counts values by size. */
 export class Histogram {

@@ -138,12 +138,14 @@ async function showLedger(
     );
   }
   const charges = lines.filter((line: { type: string }) => line.type === "charge");
-  const told = ({ request, cost }: DemoAnswer): boolean => {
+  const isBooked = ({ request, cost }: DemoAnswer): boolean => {
     const own = charges.filter((line: { request_id: string }) => line.request_id === request);
     return own.length === 1 && own[0].amount < 0 && (cost === null || -nano(own[0].amount) === nano(cost));
   };
   const spent = charges.reduce((sum: number, line: { amount: number }) => sum - nano(line.amount), 0);
-  return charges.length === answers.length && answers.every(told) && nano(balance) === nano(CREDIT) - spent;
+  return (
+    charges.length === answers.length && answers.every(isBooked) && nano(balance) === nano(CREDIT) - spent
+  );
 }
 
 function showCommands(url: string, { rootKey, ownerKey, keyId, userKey }: DemoAccounts): void {

@@ -7,10 +7,10 @@ import { stopMs } from "../node/stop-times.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
 import { assertCanShare, readPortShare, settingsOfShare } from "../supervisor/port-share.ts";
-import { type Heard, type Serving, supervise } from "../supervisor/supervise.ts";
+import { type ProcessListener, type Serving, supervise } from "../supervisor/supervise.ts";
 
 /**
- * Serves until a signal ends it. `share`: what the parent told this process, when it is one of several. Throws BadSetting when
+ * Serves until a signal ends it. `share` is what the parent passed to this process, when it is one of several. Throws BadSetting when
  * it cannot start.
  */
 export async function serveProcesses(settings: Settings, share: string | null): Promise<void> {
@@ -42,11 +42,11 @@ async function serveAll(settings: Settings): Promise<void> {
   process.exit(code);
 }
 
-function spawn(args: readonly string[], heard: Heard): Bun.Subprocess {
+function spawn(args: readonly string[], listener: ProcessListener): Bun.Subprocess {
   return Bun.spawn([process.execPath, ...process.execArgv, Bun.main, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
-    ipc: (message: Serving) => heard.serving(message),
-    onExit: ({ signalCode }, code) => heard.ended(code, signalCode === null ? null : String(signalCode)),
+    ipc: (message: Serving) => listener.serving(message),
+    onExit: ({ signalCode }, code) => listener.ended(code, signalCode === null ? null : String(signalCode)),
   });
 }
 

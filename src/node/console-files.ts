@@ -1,5 +1,5 @@
-// Reads the built console from its directory, for the endpoints that serve it. It never builds: whoever starts the node may pass
-// on what does. Nothing is read before the first request for the console.
+// Reads the built console from its directory, for the endpoints that serve it. It never builds: what starts the node may pass
+// on a function that does. Nothing is read before the first request for the console.
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

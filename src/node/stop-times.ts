@@ -1,5 +1,5 @@
-// How long each step of a stop may take. Whoever ends a process that does not end by itself waits for their sum: the parent of
-// several processes, and the files of deploy. It must import nothing that a parent would have to load.
+// How long each step of a stop may take. What kills a process that does not end by itself waits for their sum first: the
+// parent of several processes, and the files of deploy. It must import nothing that a parent would have to load.
 
 import type { Settings } from "../settings/settings.ts";
 

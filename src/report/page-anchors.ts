@@ -1,5 +1,5 @@
-// Remembers where pages of filtered lists begin, so that whoever turns pages one by one does not make the store walk from
-// the newest line to each of them. A page begins where the page before it ended when it was last answered here: lines that
+// Remembers where pages of filtered lists begin, so that turning pages one by one does not make the store walk from the
+// newest line to each of them. A page begins where the page before it ended when it was last answered here: lines that
 // are written meanwhile shift nothing. What is not remembered is found by a walk, with the same result as long as nothing
 // was written. Bounded in lists, pages of a list, and time.
 

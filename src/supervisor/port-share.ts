@@ -1,5 +1,5 @@
-// What one of several processes on the same ports is told at its start, and what the settings mean for it. It must start
-// nothing.
+// What one of several processes on the same ports gets from its parent at its start, and what the settings mean for it. It
+// must start nothing.
 
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -16,7 +16,7 @@ const PortShareSchema = Type.Object({
   adminPort: Type.Union([Type.Integer({ minimum: 1, maximum: 65_535 }), Type.Null()]),
 });
 
-/** What one of several processes on the same ports is told by its parent. */
+/** What one of several processes on the same ports gets from its parent. */
 export type PortShare = Static<typeof PortShareSchema>;
 
 /** Reads what the parent wrote. Throws BadSetting for anything else. */

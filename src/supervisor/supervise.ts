@@ -26,15 +26,15 @@ export interface Supervising {
   readonly stopMs: number;
   readonly below: (n: number) => number;
   /** Starts one of this program with these arguments. */
-  readonly spawn: (args: readonly string[], heard: Heard) => Pick<Subprocess, "pid" | "kill">;
+  readonly spawn: (args: readonly string[], listener: ProcessListener) => Pick<Subprocess, "pid" | "kill">;
   /** Calls back for each signal that is to stop the service. */
   readonly onSignal: (stop: (signal: string) => void) => void;
-  /** Hears of the first process that serves. */
+  /** Called when the first process serves. */
   readonly serves: (serving: Serving) => void;
 }
 
-/** What is heard of a process. */
-export interface Heard {
+/** Takes what a process reports, and its end. */
+export interface ProcessListener {
   serving(message: Serving): void;
   ended(code: number | null, signal: string | null): void;
 }

@@ -7,7 +7,7 @@ import type { LogLevel } from "../base/log.ts";
 /** What happened. Processes are counted from 1. */
 export type SupervisionEvent =
   | { readonly kind: "begin" }
-  /** A process has told that it serves. */
+  /** A process has reported that it serves. */
   | { readonly kind: "serving"; readonly process: number }
   /** A process has ended, or could not be started. `signal`: which one ended it. */
   | {

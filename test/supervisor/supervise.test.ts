@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { BadSetting, readSettings } from "../../src/settings/settings.ts";
 import { readPortShare } from "../../src/supervisor/port-share.ts";
-import { type Heard, supervise } from "../../src/supervisor/supervise.ts";
+import { type ProcessListener, supervise } from "../../src/supervisor/supervise.ts";
 import { RESTART_MS_MIN } from "../../src/supervisor/supervision.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
@@ -20,7 +20,7 @@ function supervised(env: Record<string, string> = {}) {
     false,
   );
   const clock = manualClock();
-  const started: { readonly args: readonly string[]; readonly heard: Heard }[] = [];
+  const started: { readonly args: readonly string[]; readonly listener: ProcessListener }[] = [];
   const killed: string[] = [];
   const events: string[] = [];
   let signal = (_: string) => {};
@@ -29,9 +29,9 @@ function supervised(env: Record<string, string> = {}) {
     supervise({
       ...{ settings, clock, node: "gw", below: () => 0, stopMs: STOP_MS },
       log: (_, event) => void events.push(event),
-      spawn(args, heard) {
+      spawn(args, listener) {
         if (refusals-- > 0) throw new Error("no more processes");
-        const nth = started.push({ args, heard });
+        const nth = started.push({ args, listener });
         return { pid: nth, kill: (how) => void killed.push(`${how} ${nth}`) };
       },
       onSignal: (stop) => {
@@ -63,10 +63,10 @@ test("each process gets its number and the same chosen ports", async () => {
 test("a process that the system does not start is tried again, and the first that serves is reported once", async () => {
   const on = supervised();
   await on.clock.advance(0);
-  for (const { heard } of on.started) heard.serving(SERVING);
+  for (const { listener } of on.started) listener.serving(SERVING);
   expect(on.events.filter((event) => event === SERVING.url)).toHaveLength(1);
   on.refuse(2);
-  on.started[0]!.heard.ended(null, "SIGKILL");
+  on.started[0]!.listener.ended(null, "SIGKILL");
   await on.clock.advance(RESTART_MS_MIN);
   expect(on.events.filter((event) => event === "process_not_started")).toHaveLength(1);
   await on.clock.advance(RESTART_MS_MIN * 2);
@@ -78,13 +78,13 @@ test("a process that the system does not start is tried again, and the first tha
 test("a signal goes on to each, a second one kills what is left, and the last end is the exit code", async () => {
   const on = supervised();
   await on.clock.advance(0);
-  for (const { heard } of on.started) heard.serving(SERVING);
+  for (const { listener } of on.started) listener.serving(SERVING);
   on.signal("SIGTERM");
   expect(on.killed).toEqual(["SIGTERM 1", "SIGTERM 2"]);
-  on.started[0]!.heard.ended(0, null);
+  on.started[0]!.listener.ended(0, null);
   on.signal("SIGINT");
   expect(on.killed.slice(2)).toEqual(["SIGKILL 2"]);
-  on.started[1]!.heard.ended(null, "SIGKILL");
+  on.started[1]!.listener.ended(null, "SIGKILL");
   expect(await on.code).toBe(1);
   expect(on.clock.waiting).toBe(0);
 });

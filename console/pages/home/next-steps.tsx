@@ -17,7 +17,7 @@ interface Step {
   readonly isDone: boolean;
 }
 
-/** The next steps of whoever administrates; nothing for others, and nothing when all are done. */
+/** The next steps of Root and Owners; nothing for others, and nothing when all are done. */
 export function NextSteps() {
   const status = useStatus();
   if (!status.admin || !isAdministrationHere()) return null;

@@ -119,7 +119,7 @@ export function repeatOf(exchange: Exchange, id: string, before: Nanos | null): 
 }
 
 /** Returns the exchange after its stream has said something. */
-export function heard(exchange: Exchange, event: ChatEvent): Exchange {
+export function withEvent(exchange: Exchange, event: ChatEvent): Exchange {
   switch (event.kind) {
     case "answer":
       return { ...exchange, state: "answering", answer: exchange.answer + event.text };

@@ -6,7 +6,15 @@ import { respond } from "../../api/call.ts";
 import { ChatStreamReader } from "../../api/chat-stream.ts";
 import { CallFailed, type Failure } from "../../api/failure.ts";
 import { refreshAll } from "../../api/queries.ts";
-import { begun, CHAT_PATH, connectionLost, type Exchange, ended, heard, type Sent } from "./conversation.ts";
+import {
+  begun,
+  CHAT_PATH,
+  connectionLost,
+  type Exchange,
+  ended,
+  type Sent,
+  withEvent,
+} from "./conversation.ts";
 import { quoteOf } from "./use-quote.ts";
 
 /** A conversation, and what can be done in it. */
@@ -77,7 +85,7 @@ async function stream(
     const { done, value } = await pieces.read();
     if (done) break;
     const events = reader.read(value);
-    change((one) => events.reduce(heard, one));
+    change((one) => events.reduce(withEvent, one));
   }
   const nowMs = Date.now();
   change((one) => ended(one, nowMs));

@@ -9,7 +9,7 @@ const EXTENSIBLE = 0xfffe;
 const CHUNKS_MAX = 100;
 
 /** Bytes per second of the audio data, its offset, and its stated size. */
-interface Heard {
+interface WavHeader {
   readonly bytesPerSecond: number;
   readonly from: number;
   readonly stated: number;
@@ -30,7 +30,7 @@ export function wavSeconds(file: Uint8Array, bytes: number = file.length): numbe
   return (stated === 0 || goesOn ? there : Math.min(stated, there)) / bytesPerSecond;
 }
 
-function readWavHeader(view: DataView, bytes: number): Heard | null {
+function readWavHeader(view: DataView, bytes: number): WavHeader | null {
   if (view.byteLength < 12 || tag(view, 0) !== "RIFF" || tag(view, 8) !== "WAVE") return null;
   let bytesPerSecond: number | null = null;
   let at = 12;

@@ -1,4 +1,4 @@
-// A bounded list of requests that delivered nothing, for whoever investigates them, since they have no ledger
+// A bounded list of requests that delivered nothing, for support, since they have no ledger
 // line. It is kept in the memory of this node alone, and nothing is decided by it.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";

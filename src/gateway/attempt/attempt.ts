@@ -60,7 +60,7 @@ const REPORTED = Promise.resolve();
 /**
  * Makes one attempt. It ends when `abort` fires and by its own deadlines. Provider failures are returned, not
  * thrown. Counts the request on the key until `release` is called, or until it fails or returns a whole answer.
- * Reports a failure and a whole answer; the end of a stream is reported by whoever reads it.
+ * Reports a failure and a whole answer; the end of a stream is reported by its reader.
  */
 export const attempt = (parts: AttemptParts, input: AttemptInput): Promise<AttemptResult> =>
   new RunningAttempt(parts, input).run();

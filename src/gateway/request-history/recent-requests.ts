@@ -15,7 +15,7 @@ export interface EndedRequest {
   readonly id: string;
   /** Wall-clock ms at which it ended. */
   readonly at: number;
-  /** The response's x-request-id; null when the node that knew it told nothing. */
+  /** The response's x-request-id; null when the node that knew it reported nothing. */
   readonly request: string | null;
   /** The path it was sent to; null as for `request`. */
   readonly path: string | null;
@@ -116,7 +116,7 @@ export class RecentRequests {
     this.append(account, ended, "charge");
   }
 
-  /** Adds a request; if its id is known, it replaces what was told by one who knows less. */
+  /** Adds a request; if its id is known, it replaces a report that has less. */
   put(account: AccountId, ended: EndedRequest, source: RequestSource): void {
     const known = this.byId.get(ended.id);
     if (known === undefined) this.byId.set(ended.id, this.append(account, ended, source));
@@ -200,7 +200,7 @@ export class RecentRequests {
 
   private unlink(row: Row): void {
     const { older, newer, ended } = row;
-    // A charge, which most are, has its id there only in place of what was told before.
+    // A charge, which most are, has its id there only in place of an earlier report.
     if (this.byId.size > 0) this.byId.delete(ended.id);
     if (older === null) this.oldest = newer;
     else older.newer = newer;

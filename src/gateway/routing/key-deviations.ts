@@ -1,7 +1,7 @@
 // Remembers on this node the conversations that were answered by another provider key than their first choice, so that each
 // moves once and stays while its prompt is in that key's cache. What is forgotten costs one prompt that is not cached,
-// nothing else. After a key's sleep every node has to be told which conversations moved, and none is: for as long as a
-// deviation lasts, all of them take it that those of the key did. It chooses no key.
+// nothing else. After a key's sleep no node knows which conversations moved elsewhere: for as long as a
+// deviation lasts, each assumes that all those of the key did. It chooses no key.
 
 import type { ProviderKeyId } from "../../../actors/ids.ts";
 import type { KeyHealth } from "../../../actors/level/view.ts";

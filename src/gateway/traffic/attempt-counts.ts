@@ -1,5 +1,5 @@
-// Counts the attempts of a node by the Level of their key and by how they ended. Plain numbers, read by whoever shows
-// them. The number of series is bounded: Levels beyond the bound count as one.
+// Counts the attempts of a node by the Level of their key and by how they ended. Plain numbers, read by the
+// metrics. The number of series is bounded: Levels beyond the bound count as one.
 
 import type { FailureKind } from "../../upstream/upstream-failure.ts";
 import { seriesOfLevel } from "./level-series.ts";

@@ -1,5 +1,5 @@
 // What a node counts of requests by model and Level: requests, failures, tokens, cost, and times of providers. Plain
-// numbers, counted by every request and read by whoever shows them. It must never name an account or a key, and holds a
+// numbers, counted by every request and read by the metrics. It must never name an account or a key, and holds a
 // bounded number of series: models and Levels beyond the bound share one series.
 
 import type { ChargeFacts } from "../../../actors/account/state.ts";

@@ -1,5 +1,5 @@
-// Reads the shard table and writes the next one: whoever's turn it is writes what the plan says, and every node
-// writes which of its own shards are drained. Losing a race is no error: the winner's table is read instead.
+// Reads the shard table and writes the next one: the node whose turn it is writes what the plan says, and every
+// node writes which of its own shards are drained. Losing a race is no error: the winner's table is read instead.
 
 import { type Clock, inTime, sleep } from "../../base/clock.ts";
 import { coalesce } from "../../base/coalesce.ts";

@@ -31,7 +31,7 @@ export class SqliteLists implements Pick<Store, "find" | "count" | "scan"> {
   #seen: unknown;
 
   /**
-   * `version` returns another value when something was written that `changed` is not told of; `apart` reads what walks
+   * `version` returns another value when something was written of which `changed` is not called; `apart` reads what walks
    * far.
    */
   constructor(connection: SqliteConnection, version: () => unknown = () => 0, apart?: ReadApart) {

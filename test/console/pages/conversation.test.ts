@@ -7,10 +7,10 @@ import {
   chatBodyOf,
   type Exchange,
   ended,
-  heard,
   isAnswerMax,
   repeatOf,
   verdictOf,
+  withEvent,
 } from "../../../console/pages/playground/conversation.ts";
 
 const SETTINGS = { instructions: "", answerMax: "" };
@@ -48,11 +48,11 @@ test("the longest answer stands under the name that the model takes", () => {
 
 test("an exchange is done only when its stream said so", () => {
   const words = ["Hel", "lo"].map((text) => ({ kind: "answer", text }) as const);
-  const heardWords = words.reduce<Exchange>(heard, begun(SENT));
-  expect(heardWords).toMatchObject({ state: "answering", answer: "Hello" });
-  expect(ended(heardWords, 5)).toMatchObject({ state: "failed", failure: { kind: "unknown" }, endedAt: 5 });
-  expect(ended(heard(heardWords, { kind: "end" }), 5)).toMatchObject({ state: "done", failure: null });
-  const broken = heard(heardWords, { kind: "error", code: "upstream_failed", message: "It broke." });
+  const withWords = words.reduce<Exchange>(withEvent, begun(SENT));
+  expect(withWords).toMatchObject({ state: "answering", answer: "Hello" });
+  expect(ended(withWords, 5)).toMatchObject({ state: "failed", failure: { kind: "unknown" }, endedAt: 5 });
+  expect(ended(withEvent(withWords, { kind: "end" }), 5)).toMatchObject({ state: "done", failure: null });
+  const broken = withEvent(withWords, { kind: "error", code: "upstream_failed", message: "It broke." });
   expect(ended(broken, 5)).toMatchObject({
     state: "failed",
     answer: "Hello",
@@ -70,8 +70,8 @@ test("what failed is repeated under its own id only while nobody knows what beca
   const lost = ended(begun(SENT), 5);
   expect(repeatOf(lost, "two", null)).toMatchObject({ sent: { id: "one", asked: "Hi" }, instead: "one" });
   const refused = { kind: "error", code: "upstream_failed", message: "It broke." } as const;
-  const empty = heard(begun(SENT), refused);
+  const empty = withEvent(begun(SENT), refused);
   expect(repeatOf(empty, "two", null)).toMatchObject({ sent: { id: "two" }, instead: "one" });
-  const partly = heard(answered("Hi", "Hel"), refused);
+  const partly = withEvent(answered("Hi", "Hel"), refused);
   expect(repeatOf(partly, "two", null)).toMatchObject({ sent: { id: "two" }, instead: null });
 });
