@@ -12,6 +12,7 @@ export interface Ask {
 
 interface Style {
   readonly path: string;
+  readonly model: string;
   /** As its SDK sends them: the key in the first. */
   headers(key: string): Readonly<Record<string, string>>;
   body(ask: Ask): object;
@@ -21,15 +22,18 @@ interface Style {
 
 const SYSTEM = "You are a helpful assistant who answers in plain words.";
 const MAX_TOKENS = 256;
+const CHAT_MODEL = "gpt-4o-mini";
+const MESSAGES_MODEL = "claude-haiku-4-5";
 
 const spoken = (word = "") => ({ role: "user", content: `Say something about trees. ${word}` });
 
 export const STYLES: Readonly<Record<StyleName, Style>> = {
   chat: {
     path: "/v1/chat/completions",
+    model: CHAT_MODEL,
     headers: (key) => ({ authorization: `Bearer ${key}` }),
     body: ({ stream, word }) => ({
-      model: "gpt-4o-mini",
+      model: CHAT_MODEL,
       messages: [{ role: "system", content: SYSTEM }, spoken(word)],
       max_tokens: MAX_TOKENS,
       ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
@@ -38,9 +42,10 @@ export const STYLES: Readonly<Record<StyleName, Style>> = {
   },
   messages: {
     path: "/v1/messages",
+    model: MESSAGES_MODEL,
     headers: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
     body: ({ stream, word }) => ({
-      model: "claude-haiku-4-5",
+      model: MESSAGES_MODEL,
       system: SYSTEM,
       messages: [spoken(word)],
       max_tokens: MAX_TOKENS,

@@ -1,5 +1,6 @@
 // The provider of the benchmark, a process of its own: the stand-in's prebuilt answers on its raw wire, so that the
-// upstream costs next to nothing. The path chooses the style; words in the request choose how the answer is given:
+// upstream costs next to nothing. The path chooses the style, and the answer names the model of the request; words in the
+// request choose how the answer is given:
 //   (none)     in one write           bench-apart   a stream with each event in a write and a turn of its own
 //   bench-idle   a stream of one event that does not end
 //   bench-gate=N   no answer before N requests have come
@@ -12,7 +13,7 @@ import type { Dialect } from "../test/provider/dialect.ts";
 import { messages } from "../test/provider/messages.ts";
 import { plainAnswers } from "../test/provider/plain.ts";
 import { type Exchange, openWire } from "../test/provider/wire.ts";
-import { DEAD, STYLES } from "./styles.ts";
+import { DEAD, STYLES, type StyleName } from "./styles.ts";
 
 export interface UpstreamFacts {
   readonly calls: number;
@@ -33,10 +34,12 @@ interface Answers {
   readonly pieces: readonly Uint8Array[];
 }
 
-const ANSWERS: Readonly<Record<string, Answers>> = {
+/** The answers of a path, by the model that is asked: the answer names that one. */
+const ANSWERS: Readonly<Record<string, Readonly<Record<StyleName, Answers>>>> = {
   [STYLES.chat.path]: answersIn(chat),
   [STYLES.messages.path]: answersIn(messages),
 };
+const MESSAGES_MODEL = `"model":"${STYLES.messages.model}"`;
 const REFUSAL = refusal('{"error":{"message":"This key is dead.","type":"server_error","code":null}}');
 let calls = 0;
 let refused = 0;
@@ -61,7 +64,7 @@ function answer(exchange: Exchange): void {
     return;
   }
   lastBody = body;
-  const answers = ANSWERS[path]!;
+  const answers = ANSWERS[path]![body.includes(MESSAGES_MODEL) ? "messages" : "chat"];
   const streamed = body.includes('"stream":true');
   const gate = /bench-gate=(\d+)/.exec(body);
   if (gate !== null) hold(exchange, answers, Number(gate[1]));
@@ -122,9 +125,12 @@ function tellFacts(exchange: Exchange): void {
   exchange.end();
 }
 
-function answersIn(dialect: Dialect): Answers {
-  const { whole, stream } = plainAnswers(dialect);
-  return { whole, stream, pieces: streamPieces(stream) };
+function answersIn(dialect: Dialect): Readonly<Record<StyleName, Answers>> {
+  const answersOf = ({ model }: { readonly model: string }): Answers => {
+    const { whole, stream } = plainAnswers(dialect, model);
+    return { whole, stream, pieces: streamPieces(stream) };
+  };
+  return { chat: answersOf(STYLES.chat), messages: answersOf(STYLES.messages) };
 }
 
 function refusal(body: string): Uint8Array {

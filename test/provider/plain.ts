@@ -15,10 +15,10 @@ export interface PlainAnswers {
 
 const EVENTS = 100;
 
-/** The words of an answer take what the other events of the dialect's stream leave. */
-export function plainAnswers(dialect: Dialect = chat): PlainAnswers {
-  const words = EVENTS - (eventsOf(dialect, plainServing(dialect, 1)).length - 1);
-  const serving = plainServing(dialect, words);
+/** The words of an answer take what the other events of the dialect's stream leave. `model` is the one that answers. */
+export function plainAnswers(dialect: Dialect = chat, model = "gpt-4o-mini"): PlainAnswers {
+  const words = EVENTS - (eventsOf(dialect, plainServing(dialect, model, 1)).length - 1);
+  const serving = plainServing(dialect, model, words);
   const { prompt, completion } = serving.answer.usage;
   return {
     whole: wholeBytes(dialect.whole(serving), dialect),
@@ -28,9 +28,9 @@ export function plainAnswers(dialect: Dialect = chat): PlainAnswers {
   };
 }
 
-function plainServing(dialect: Dialect, words: number): Serving {
+function plainServing(dialect: Dialect, model: string, words: number): Serving {
   const body = {
-    model: "gpt-4o-mini",
+    model,
     max_tokens: EVENTS,
     messages: [{ role: "user", content: `Say something. [[output=${words}]]` }],
     stream: true,
