@@ -1,6 +1,7 @@
 // `npm run bench:guard`: compares what requests cost, as a ratio to the pass-through, with bench/baseline.json. What is more than
 // a quarter worse is measured again on new processes; the exit code is 1 only when it is worse again, or when an answer is
-// wrong. `--write` writes the baseline instead.
+// wrong. `--write` writes the baseline instead. A process gets faster over tens of thousands of requests, so every pass has
+// the same kinds in the same order as the baseline's.
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
@@ -14,7 +15,8 @@ const BUDGET_MS = 105_000;
 /** The second pass has time for all kinds, if all of them are worse. */
 const FIRST_PASS_MS = 65_000;
 const ROUNDS = { quiet: 5, most: 8 };
-const ROUNDS_OF_BASELINE = { quiet: 12, most: 24 };
+/** Passes of a baseline, each on new processes: it has the largest ratio of them. */
+const PASSES_OF_BASELINE = 3;
 
 const times = (ratio: number): string => `× ${ratio.toFixed(2)}`;
 
@@ -41,12 +43,15 @@ async function compare(baseline: Baseline): Promise<number> {
   };
   const first = await judged(GUARD_KINDS, startedAt + FIRST_PASS_MS);
   const worse = GUARD_KINDS.filter(({ id }) => first.get(id)!.verdict === "worse");
-  const second = worse.length === 0 ? null : await judged(worse, startedAt + BUDGET_MS);
+  const again = GUARD_KINDS.filter(({ keys }) => worse.some((one) => one.keys === keys));
+  const second = worse.length === 0 ? null : await judged(again, startedAt + BUDGET_MS);
   const verdicts = GUARD_KINDS.map(({ id, what }) => {
-    const [one, other] = [first.get(id)!, second?.get(id) ?? null];
-    const again = other === null ? "" : `; measured again: ${outcomeOf(other)}`;
+    const one = first.get(id)!;
+    const other = one.verdict === "worse" ? (second?.get(id) ?? null) : null;
+    const outcomes = [one, other].filter((judgment) => judgment !== null).map(outcomeOf);
     const known = baseline.ratios[id];
-    console.log(`  ${what}: ${known === undefined ? "" : `${times(known)} → `}${outcomeOf(one)}${again}`);
+    const stored = known === undefined ? "" : `${times(known)} → `;
+    console.log(`  ${what}: ${stored}${outcomes.join("; measured again: ")}`);
     return finalVerdict(one, other);
   });
   const count = (verdict: (typeof verdicts)[number]) => verdicts.filter((one) => one === verdict).length;
@@ -59,16 +64,15 @@ async function compare(baseline: Baseline): Promise<number> {
 
 /** Returns whether the machine was quiet enough. */
 async function write(): Promise<boolean> {
-  const rounds = await measureRounds(GUARD_KINDS, {
-    ...ROUNDS_OF_BASELINE,
-    untilMs: Number.POSITIVE_INFINITY,
-  });
   const ratios: Record<string, number> = {};
-  for (const { id, what } of GUARD_KINDS) {
-    const judgment = judge(rounds.get(id) ?? [], undefined);
-    console.log(`  ${what}: ${outcomeOf(judgment)}`);
-    if (judgment.verdict !== "unknown") return false;
-    ratios[id] = Number(judgment.ratio.toFixed(2));
+  for (let pass = 1; pass <= PASSES_OF_BASELINE; pass++) {
+    const rounds = await measureRounds(GUARD_KINDS, { ...ROUNDS, untilMs: Number.POSITIVE_INFINITY });
+    for (const { id, what } of GUARD_KINDS) {
+      const judgment = judge(rounds.get(id) ?? [], undefined);
+      console.log(`  ${what}, pass ${pass}: ${outcomeOf(judgment)}`);
+      if (judgment.verdict !== "unknown") return false;
+      ratios[id] = Math.max(ratios[id] ?? 0, Number(judgment.ratio.toFixed(2)));
+    }
   }
   writeBaseline(ratios);
   return true;
