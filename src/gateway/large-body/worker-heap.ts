@@ -20,7 +20,10 @@ export class WorkerHeap {
   /** Cancels the collection of an idle thread; null while none is due. */
   private cancelIdle: (() => void) | null = null;
 
-  constructor(private readonly clock: Pick<Clock, "after">) {}
+  constructor(
+    private readonly clock: Pick<Clock, "after">,
+    private readonly collect = collectNow,
+  ) {}
 
   /** A job begins. */
   begin(): void {
@@ -30,11 +33,11 @@ export class WorkerHeap {
 
   /** A job has ended that read a body of `bytes` bytes. */
   end(bytes: number): void {
-    if (bytes >= COLLECTED_AT_ONCE_BYTES) collect();
-    else this.cancelIdle = this.clock.after(IDLE_MS, collect);
+    if (bytes >= COLLECTED_AT_ONCE_BYTES) this.collect();
+    else this.cancelIdle = this.clock.after(IDLE_MS, this.collect);
   }
 }
 
-function collect(): void {
+function collectNow(): void {
   Bun.gc(true);
 }
