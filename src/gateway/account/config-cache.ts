@@ -318,7 +318,8 @@ class NodeConfigCache implements ConfigCache {
   }
 
   private async loadContext(account: ProfileCopy): Promise<AccountContext> {
-    const ancestors = await Promise.all(account.above.map((ancestor) => this.profile(ancestor)));
+    // A refusal of one that is read at once must not leave the promise of another unhandled.
+    const ancestors = await Promise.all(account.above.map(async (ancestor) => this.profile(ancestor)));
     const { owner } = account;
     const [found, root] = await Promise.all([this.config(owner), this.config(ROOT)]);
     const maps = effectiveMaps(account.profile, { owner: found.config, root: root.config });

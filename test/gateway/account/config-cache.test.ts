@@ -98,6 +98,40 @@ describe("a accountContext", () => {
     expect([accountContext.owner, accountContext.config.config.version]).toEqual([id(2), 1]);
   });
 
+  test("is refused once, though one ancestor is refused later and another at once", async () => {
+    const gone = () => new RefusedError(INVALID_KEY);
+    const profiles = new Map<string, () => unknown>([
+      ["7", () => Promise.resolve().then(() => Promise.reject(gone()))],
+      [
+        "2",
+        () => {
+          throw gone();
+        },
+      ],
+    ]);
+    const system = {
+      askNow: ({ id: account }: { id: string }) => profiles.get(account)!(),
+      ask: async (_: unknown, __: string) => configOf(1),
+      subscribe: () => () => {},
+      onStale: () => () => {},
+    } as unknown as ActorSystem<Protocol>;
+    const configs = createConfigCache({ system, clock: manualClock() });
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      configs.acceptProfile(id(8), {
+        profile: profileOf({ id: id(8), dna: ".1.2.7.", parent: id(7) }),
+        version: 1,
+      });
+      await expect((async () => configs.accountContext(id(8)))()).rejects.toThrow(RefusedError);
+      await Bun.sleep(5);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+
   test("of an Owner has no ancestors", async () => {
     const accountContext = await rig().configs.accountContext(id(2));
     expect([accountContext.ancestors, accountContext.owner]).toEqual([[], id(2)]);
