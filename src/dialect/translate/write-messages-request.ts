@@ -65,12 +65,15 @@ export const MESSAGES_WRITER: RequestWriter = {
   },
 };
 
-/** Whether the conversation ends with a partial answer, or with tool results whose thinking is missing. */
+/**
+ * Whether the conversation ends with a partial answer, or with tool results of an answer that does not begin with thinking:
+ * Claude refuses to think on where thinking has a budget.
+ */
 function isBegun(turns: readonly ConversationTurn[]): boolean {
   if (turns.at(-1)?.role === "assistant") return true;
   const index = turns.findLastIndex(({ role }) => role === "assistant");
   const [last, next] = [turns[index], turns[index + 1]];
-  if (last?.role !== "assistant" || last.parts.some(({ kind }) => kind === "thinking")) return false;
+  if (last?.role !== "assistant" || last.parts[0]?.kind === "thinking") return false;
   return next?.role === "user" && next.results.length > 0;
 }
 

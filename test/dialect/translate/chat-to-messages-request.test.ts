@@ -569,6 +569,13 @@ describe("a budget for thinking is left out", () => {
     expect(sent({ ...asked, messages: loop({}) }).thinking).toBeUndefined());
   test("but not where the signed thinking is there", () =>
     expect(sent({ ...asked, messages: loop(SIGNED) }).thinking).toBeDefined());
+  test("where the signed thinking comes after words, since an answer with calls must begin with it", () => {
+    const content = [text("a"), { type: "thinking", thinking: "t", signature: "1" }];
+    const request = sent({ ...asked, messages: loop({ content }) });
+    expect(request.thinking).toBeUndefined();
+    expect((request.messages as Json[])[1]).toEqual(assistant([...content, use("a")]));
+    expect(sent({ ...asked, messages: loop({ content: content.reverse() }) }).thinking).toBeDefined();
+  });
   test("nor once the calls are done with", () => {
     const messages = [...loop({}), assistant("done"), HI];
     expect(sent({ ...asked, messages }).thinking).toBeDefined();
