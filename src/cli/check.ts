@@ -2,12 +2,13 @@
 // would make a start fail is thrown as BadSetting: one clear line and exit code 2.
 
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { composed } from "../../actors/account-name.ts";
 import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-connection.ts";
+import { spoolsIn } from "../node/left-spools.ts";
 import { withFilesOf } from "../node/own-files.ts";
-import { secretsFile } from "../node/secrets-key.ts";
+import { secretsFile, secretsKey } from "../node/secrets-key.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";
@@ -31,8 +32,8 @@ export async function checkSetup(settings: Settings): Promise<void> {
   console.log("settings  valid");
   const store = await orRefuse(() => (isMongodb(storeUrl) ? mongodb(storeUrl) : sqlite(storeUrl)));
   console.log(`store     ${store.line}`);
-  console.log(`secrets   ${secrets(settings)}`);
-  console.log(`spool     ${await withFilesOf("SPOOL_DIR", () => spool(settings.spoolDir))}`);
+  console.log(`secrets   ${await withFilesOf("STORE_URL", () => secrets(settings))}`);
+  console.log(`spool     ${await withFilesOf("SPOOL_DIR", () => spool(settings))}`);
   console.log(`cluster   ${natsUrl === null ? alone(storeUrl) : await orRefuse(() => nats(natsUrl))}`);
   if (processes > 1) console.log(`processes ${processes} share the ports, each a node of the cluster`);
   if (store.isCurrent) for (const line of await orRefuse(() => names(storeUrl))) console.log(line);
@@ -121,12 +122,16 @@ function nearest(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : nearest(dirname(directory));
 }
 
-function spool(directory: string): string {
+function spool({ spoolDir }: Pick<Settings, "spoolDir">): string {
+  const directory = resolve(spoolDir);
   // The name behind the slash is that of the directory itself: a file has none.
-  accessSync(`${nearest(directory)}/.`, constants.R_OK | constants.W_OK | constants.X_OK);
+  const access = (path: string) => accessSync(`${path}/.`, constants.R_OK | constants.W_OK | constants.X_OK);
+  access(nearest(directory));
   if (!existsSync(directory)) return `${directory}: not there yet, the first start makes it`;
-  const waiting = readdirSync(directory).filter((name) => name.endsWith(".json")).length;
-  return `${directory}: ${waiting} charges wait for the ledger`;
+  const spools = spoolsIn(directory);
+  spools.forEach(access);
+  const charges = spools.flatMap((path) => readdirSync(path)).filter((name) => name.endsWith(".json"));
+  return `${directory}: ${charges.length} charges wait for the ledger`;
 }
 
 function secrets(settings: Settings): string {
@@ -135,7 +140,10 @@ function secrets(settings: Settings): string {
   }
   const file = secretsFile(settings);
   if (file === null) return "a key of the process alone";
-  if (existsSync(file)) return `the key in ${file}`;
+  if (existsSync(file)) {
+    secretsKey(settings);
+    return `the key in ${file}`;
+  }
   // A database whose key is missing has lost its provider secrets.
   if (existsSync(databasePath(settings.storeUrl))) {
     throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);

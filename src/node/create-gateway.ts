@@ -36,6 +36,7 @@ import { createSsrfGuard, type SsrfGuard } from "../upstream/ssrf-guard.ts";
 import type { HostFacts } from "../upstream/standard.ts";
 import { createUpstreams } from "../upstream/upstream-by-type.ts";
 import { takeLeftSpools } from "./left-spools.ts";
+import { withFilesOf } from "./own-files.ts";
 import { CHARGE_MS } from "./stop-times.ts";
 
 /** What all parts above the actors are made of. */
@@ -89,7 +90,7 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
     log,
     chargeWaitMs,
   });
-  takeLeftCharges(settings, log);
+  await withFilesOf("SPOOL_DIR", () => takeLeftCharges(settings, log));
   await settlement.replay();
   const chooser = createKeyChooser(clock);
   const keyActivity = new KeyActivityCounter();

@@ -6,6 +6,14 @@ import { join } from "node:path";
 
 const SPOOL_OF = /^process-(\d{1,5})$/;
 
+/** Returns the spools below a directory that is there: the first process's, which is the directory itself, and those of others. */
+export const spoolsIn = (directory: string): readonly string[] => [
+  directory,
+  ...readdirSync(directory)
+    .filter((name) => SPOOL_OF.test(name))
+    .map((name) => join(directory, name)),
+];
+
 /**
  * Moves charges from the spools of processes above `processes` into `directory`, the first process's, which sends them at
  * its start. Returns how many. A charge that another process still sends may be sent twice; the ledger takes it once.

@@ -150,6 +150,29 @@ describe("check", () => {
     expectRefused(await run(copy(), ["check"], { SPOOL_DIR: path }), "SPOOL_DIR");
   });
 
+  test("counts the charges of all processes of this machine", async () => {
+    const spool = join(home, "shared-spool");
+    mkdirSync(join(spool, "process-2"), { recursive: true });
+    for (const name of ["a.json", "b.json.part", "process-2/c.json"]) writeFileSync(join(spool, name), "{}");
+    const { code, out } = await run(copy(), ["check"], { SPOOL_DIR: spool });
+    expect(code).toBe(0);
+    expect(out).toContain(`spool     ${spool}: 2 charges wait for the ledger\n`);
+  });
+
+  test.each(["check", "serve"])("%s: a spool of a process that is a file: exit code 2", async (command) => {
+    const spool = join(home, `spool-of-${command}`);
+    mkdirSync(spool);
+    writeFileSync(join(spool, "process-2"), "");
+    const env = { SPOOL_DIR: spool, ROOT_KEY: tree.root.key, PORT: "0", HOST: "127.0.0.1" };
+    expectRefused(await run(copy(), [command], env), "SPOOL_DIR");
+  });
+
+  test("a key of its secrets that is none: exit code 2", async () => {
+    const path = copy();
+    writeFileSync(join(path, "..", "secrets.key"), "short");
+    expectRefused(await run(path, ["check"], { SECRETS_KEY: "" }), "secrets.key");
+  });
+
   test("a database without the key of its secrets: exit code 2", async () => {
     expectRefused(await run(copy(), ["check"], { SECRETS_KEY: "" }), "SECRETS_KEY");
   });

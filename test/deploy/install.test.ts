@@ -144,7 +144,7 @@ const RULES: readonly (readonly [pattern: RegExp, act: (match: RegExpExecArray) 
     /^npm run (audit|sbom)\b/,
     ([, name]) => expect(SCRIPTS[name!]).toBe(`sh scripts/bun.sh scripts/${name}.ts`),
   ],
-  [/^(?:sudo )?(?:-u arborgate STORE_URL=\S+ )?npm run /, ({ input }) => runHere(input)],
+  [/^(?:sudo )?(?:-u arborgate (?:[A-Z_]+=\S+ )+)?npm run /, ({ input }) => runHere(input)],
   [
     /^docker compose (?:ps|build|up|exec|stop|start)\b(?: -\S+)*((?: [a-z]+-\d)*)/,
     ([, names]) =>
