@@ -85,7 +85,10 @@ describe.each(BOTH)("odd answers of $name", (style) => {
     const split = await rawly(provider, style, "[[output=2 fault=split bytes=100]]", STREAM);
     expect(split.segments.filter((bytes) => !bytes.includes("data: ")).length).toBeGreaterThan(3);
     const join = await rawly(provider, style, "[[output=20 fault=join events=6]]", STREAM);
-    expect(Math.max(...join.segments.map((bytes) => eventsIn(bytes.toString())))).toBe(6);
+    // The network may join segments further, but splits none.
+    const events = join.segments.map((bytes) => eventsIn(bytes.toString()));
+    expect(Math.max(...events)).toBeGreaterThanOrEqual(6);
+    expect(events.slice(0, -1).filter((count) => count % 6 !== 0)).toEqual([]);
   });
 
   test("split_utf8 puts segment borders inside characters", async () => {
