@@ -11,6 +11,8 @@ export interface Clock {
   mono(): number;
   /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, fn: () => void): () => void;
+  /** Calls `fn` at the end of the event loop's current turn, when the events that are due in it have been handled. */
+  endOfTurn(fn: () => void): void;
 }
 
 /** The injected source of randomness. */
@@ -42,6 +44,7 @@ export function realClock(offset: () => number = () => 0): Clock {
       const timer = setTimeout(fn, ms);
       return () => clearTimeout(timer);
     },
+    endOfTurn: (fn) => void setImmediate(fn),
   };
 }
 

@@ -245,6 +245,9 @@ function driven(
       wait(ms / state.rate);
       return () => cancel();
     },
+    endOfTurn(fn) {
+      this.after(0, fn);
+    },
   };
 }
 

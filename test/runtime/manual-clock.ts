@@ -31,6 +31,7 @@ export function manualClock(wallMs = NOON): ManualClock {
         timers = timers.filter((one) => one !== timer);
       };
     },
+    endOfTurn: queueMicrotask,
     async advance(ms) {
       const until = mono + ms;
       await settled();

@@ -268,6 +268,11 @@ function createState(clock: ManualClock): State {
           cancel();
         };
       },
+      endOfTurn: (fn) =>
+        clock.endOfTurn(async () => {
+          if (frozen !== null) await frozen.promise;
+          if (!state.dead) fn();
+        }),
     },
     awake: async () => {
       if (state.dead) await new Promise(() => {});

@@ -124,6 +124,9 @@ export function createTimeline(): Timeline {
             timer.fn = null;
           };
         },
+        endOfTurn(fn) {
+          this.after(0, fn);
+        },
         freeze(ms, isAsleep) {
           if (frozen()) return;
           if (sleepsSince !== null) wake();

@@ -1,8 +1,10 @@
 // Sends commits to the store by group commit. A lane has one append in flight; what becomes ready meanwhile
-// goes into the next one. So an idle lane waits for nothing and a busy one forms batches without a timer.
+// goes into the next one. So a busy lane forms batches without a timer.
 //
 // An actor's shard decides its lane, so its appends are serial: two in flight could be stored out of order. A
-// commit is cut when the lane is free and has everything decided until then.
+// commit is cut at the end of the event loop's turn in which the lane is free, and has everything decided until then.
+// Answers that arrive together are charged in one turn; cut at the first of them, the others would need a second commit
+// and a second sync of the disk.
 //
 // outcome      what the writer does
 // committed    releases the replies
@@ -72,35 +74,50 @@ export function createCommitter(parts: {
   const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
   const commitSeconds = new Histogram(COMMIT_BOUNDS_S);
   let idle: (() => void)[] = [];
+  /** `begin` is due at the end of this turn. */
+  let isBeginning = false;
 
   const probe = createStoreProbe({ ...parts, isBusy: () => lanes.some(active) });
 
   const active = (lane: Lane) => lane.busy || lane.waiting.length > 0;
 
-  async function drain(lane: Lane): Promise<void> {
-    while (lane.waiting.length > 0) {
-      const writers: Writer[] = [];
-      const commits: Commit[] = [];
-      const readySince: number[] = [];
-      const batch = lane.waiting.splice(0, limits.laneCommits);
-      for (const { writer, since } of batch) {
-        const commit = writer.cut();
-        if (commit === null) continue;
-        writers.push(writer);
-        commits.push(commit);
-        readySince.push(since);
-      }
-      if (commits.length === 0) continue;
-      lane.since = batch[0]!.since;
+  /** Has the lanes that are free and have something to commit begin at the end of this turn. */
+  function beginLater(): void {
+    if (isBeginning) return;
+    isBeginning = true;
+    clock.endOfTurn(begin);
+  }
+
+  function begin(): void {
+    isBeginning = false;
+    for (const lane of lanes) if (!lane.busy && lane.waiting.length > 0) void commit(lane);
+  }
+
+  /** Commits what waits in a free lane, up to the bound of one append. */
+  async function commit(lane: Lane): Promise<void> {
+    const writers: Writer[] = [];
+    const commits: Commit[] = [];
+    const readySince: number[] = [];
+    for (const { writer, since } of lane.waiting.splice(0, limits.laneCommits)) {
+      const commit = writer.cut();
+      if (commit === null) continue;
+      writers.push(writer);
+      commits.push(commit);
+      readySince.push(since);
+    }
+    if (commits.length > 0) {
+      lane.busy = true;
+      lane.since = readySince[0]!;
       const outcomes = await append(commits);
       const now = clock.mono();
       for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
       probe.judge(outcomes, lane.since);
       for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
+      lane.busy = false;
     }
-    lane.busy = false;
-    lane.since = 0;
-    if (!lanes.some(active)) {
+    lane.since = lane.waiting[0]?.since ?? 0;
+    if (lane.waiting.length > 0) beginLater();
+    else if (!lanes.some(active)) {
       for (const resolve of idle) resolve();
       idle = [];
     }
@@ -118,11 +135,11 @@ export function createCommitter(parts: {
   return {
     ready(writer) {
       const lane = lanes[laneOf(writer.shard)]!;
-      lane.waiting.push({ writer, since: clock.mono() });
+      const since = clock.mono();
+      lane.waiting.push({ writer, since });
       if (lane.busy) return;
-      lane.busy = true;
-      lane.since = clock.mono();
-      queueMicrotask(() => void drain(lane));
+      if (lane.since === 0) lane.since = since;
+      beginLater();
     },
     lagMs() {
       // Each turn asks, so the clock is read only when something waits.

@@ -44,6 +44,7 @@ function slow(lookMs: number) {
       queueMicrotask(fn);
       return () => {};
     },
+    endOfTurn: queueMicrotask,
   };
   const configs = {
     accountContext: () => ACCOUNT_CONTEXT,
