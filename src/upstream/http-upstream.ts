@@ -8,7 +8,7 @@ import { DestinationCache, type Placed } from "./destination-cache.ts";
 import { type Connect, failed } from "./http-client.ts";
 import type { MissingPaths } from "./missing-paths.ts";
 import type { ProviderAdapter, ProviderAddress } from "./provider-adapter.ts";
-import { createRedactor } from "./redact.ts";
+import { redacted } from "./redact.ts";
 import type { Upstream, UpstreamFailureResult, UpstreamHead, UpstreamRequest } from "./upstream.ts";
 import { classify, isMissingPath } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
@@ -20,6 +20,7 @@ export interface HttpUpstreamParts {
   readonly missingPaths: MissingPaths;
 }
 
+type SendResult = UpstreamHead | UpstreamFailureResult;
 type Headers_ = Readonly<Record<string, string>>;
 
 /** Headers that the gateway sets; values that the caller passes under these names are dropped. */
@@ -42,27 +43,47 @@ export function createHttpUpstream(
 ): Upstream {
   const destinations = new DestinationCache(way);
 
-  async function send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult> {
-    const { key, path, model, stream, method, body, signal } = attempt;
+  function send(attempt: UpstreamRequest): Promise<SendResult> {
+    const { key, path, model, stream } = attempt;
     const found = destinations.find({ provider: key.provider, config: key.config, path, model, stream });
-    if ("fault" in found) return failed(found.fault, `Provider ${found.text}`);
-    for (let isRetry = false; ; isRetry = true) {
-      const given = way.credential(key, signal);
-      const credential = given instanceof Promise ? await given : given;
-      if (typeof credential !== "string") return credential;
-      const headers = headersAt(found, attempt, credential);
-      if (headers === null) return failed("invalid_key", "the secret cannot stand in a header");
-      const response = await connect(found.target, { method, headers, body, signal });
+    return "fault" in found
+      ? Promise.resolve(failed(found.fault, `Provider ${found.text}`))
+      : sendTo(found, attempt, false);
+  }
+
+  /** Sends to a destination. Only the first try may be repeated with another credential. */
+  function sendTo(found: Placed, attempt: UpstreamRequest, isRetry: boolean): Promise<SendResult> {
+    const credential = way.credential(attempt.key, attempt.signal);
+    return credential instanceof Promise
+      ? credential.then((later) => sendWith(found, attempt, later, isRetry))
+      : sendWith(found, attempt, credential, isRetry);
+  }
+
+  function sendWith(
+    found: Placed,
+    attempt: UpstreamRequest,
+    credential: string | UpstreamFailureResult,
+    isRetry: boolean,
+  ): Promise<SendResult> {
+    if (typeof credential !== "string") return Promise.resolve(credential);
+    const headers = headersAt(found, attempt, credential);
+    if (headers === null) {
+      return Promise.resolve(failed("invalid_key", "the secret cannot stand in a header"));
+    }
+    const { key, method, body, signal } = attempt;
+    return connect(found.target, { method, headers, body, signal }).then((response) => {
       if ("signal" in response) return response;
-      if (response.status === 401 && !isRetry && way.refused?.(key, credential) === true) {
-        response.body.cancel();
-        continue;
-      }
-      const scrub = createRedactor([credential, key.secret, key.privateKey ?? ""], found.place.hidden ?? []);
       const { status } = response;
+      if (status === 401 && !isRetry && way.refused?.(key, credential) === true) {
+        response.body.cancel();
+        return sendTo(found, attempt, true);
+      }
+      // Nearly never called.
+      const scrub = (text: string): string =>
+        redacted(text, [credential, key.secret, key.privateKey ?? ""], found.place.hidden ?? []);
       if (status < 200 || status >= 300) return failureOf(response, attempt, scrub);
       return { ok: true, status, headers: response.headers, body: response.body, scrub };
-    }
+    });
   }
 
   async function failureOf(

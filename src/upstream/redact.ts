@@ -10,19 +10,10 @@ const REMOVED = "[removed]";
 const DEPTH_KEPT = 10;
 
 /**
- * Returns a function that removes `secrets` and `names` (of deployments, of projects) from an error's text.
- * JSON can spell one text in many ways, so parsed values are searched. A name must match as a whole, since it
- * may be as common as "error".
+ * Returns an error's text without `secrets` and `names` (of deployments, of projects). JSON can spell one text in many
+ * ways, so parsed values are searched. A name must match as a whole, since it may be as common as "error".
  */
-export function createRedactor(
-  secrets: readonly string[],
-  names: readonly string[],
-): (text: string) => string {
-  // Made for every response, and nearly never called.
-  return (text) => redacted(text, secrets, names);
-}
-
-function redacted(text: string, secrets: readonly string[], names: readonly string[]): string {
+export function redacted(text: string, secrets: readonly string[], names: readonly string[]): string {
   const kept = secrets.filter((secret) => secret !== "");
   const withoutSecrets = (text: string) =>
     kept.reduce((clean, secret) => clean.replaceAll(secret, REMOVED), text);

@@ -3,13 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { cleanDetails } from "../../src/upstream/error-details.ts";
-import { createRedactor } from "../../src/upstream/redact.ts";
+import { redacted } from "../../src/upstream/redact.ts";
 import { classify } from "../../src/upstream/upstream-failure.ts";
 
 /** The details that pass of an answer, as they do on their way from a key with this secret and these hidden names. */
 function passed(details: unknown, secrets: readonly string[] = [], names: readonly string[] = []): unknown {
   const body = { type: "error", error: { type: "invalid_request_error", message: "No.", details } };
-  const bodyText = createRedactor(secrets, names)(JSON.stringify(body));
+  const bodyText = redacted(JSON.stringify(body), secrets, names);
   return classify({ status: 400, bodyText, model: "m", nowMs: 0 }).pass?.details;
 }
 

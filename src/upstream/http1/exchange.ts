@@ -1,9 +1,10 @@
-// One request and its response: the head that the caller waits for, and the body that it reads piece by piece. It
+// One request and its response: the response that the caller waits for, and the body that it reads piece by piece. It
 // holds what has arrived and was not read; the connection stops reading when that is too much. It never writes.
 
 import type { CancelSignal } from "../../base/cancellation.ts";
-import type { UpstreamBody } from "../upstream-response.ts";
-import type { ResponseHead } from "./response-head.ts";
+import type { UpstreamBody, UpstreamResponse } from "../upstream-response.ts";
+import { decodedBody } from "./decoded-body.ts";
+import { ProtocolError, type ResponseHead } from "./response-head.ts";
 
 /** An encoded request. */
 export interface HttpRequest {
@@ -25,7 +26,7 @@ const CANCELLED = new DOMException("the body is not needed", "AbortError");
 /** A running request, and the body of its response. */
 export class HttpExchange implements UpstreamBody {
   readonly #connection: ExchangeConnection;
-  readonly #head = Promise.withResolvers<ResponseHead>();
+  readonly #response = Promise.withResolvers<UpstreamResponse>();
   /** Pieces that have arrived; those before `#at` were read. */
   #pieces: Uint8Array[] = [];
   #at = 0;
@@ -40,9 +41,9 @@ export class HttpExchange implements UpstreamBody {
     this.#connection = connection;
   }
 
-  /** Resolves with the head of the response; rejects when the exchange ends before it. */
-  get head(): Promise<ResponseHead> {
-    return this.#head.promise;
+  /** Resolves when the head of the response has arrived; rejects when the exchange ends before it. */
+  get response(): Promise<UpstreamResponse> {
+    return this.#response.promise;
   }
 
   /**
@@ -83,8 +84,21 @@ export class HttpExchange implements UpstreamBody {
     this.fail(reason);
   }
 
-  onHead(head: ResponseHead): void {
-    this.#head.resolve(head);
+  onHead({ status, headers }: ResponseHead): void {
+    const coding = headers.get("content-encoding");
+    if (coding === null) {
+      this.#response.resolve({ status, headers, body: this });
+      return;
+    }
+    const body = decodedBody(this, coding);
+    if (body !== null) {
+      const plain = headers.without("content-encoding", "content-length");
+      this.#response.resolve({ status, headers: plain, body });
+      return;
+    }
+    this.#response.reject(new ProtocolError("the provider used a content coding that was not asked for"));
+    // The connection still reads what has arrived with the head, and must not be closed before that.
+    queueMicrotask(() => this.cancel());
   }
 
   /** Takes a piece and returns how many bytes wait to be read. */
@@ -112,8 +126,8 @@ export class HttpExchange implements UpstreamBody {
     if (this.#state === "failed") return;
     this.#state = "failed";
     this.#error = error;
-    this.#head.promise.catch(() => undefined);
-    this.#head.reject(error);
+    this.#response.promise.catch(() => undefined);
+    this.#response.reject(error);
     this.#waiting?.reject(error);
     this.#waiting = null;
   }

@@ -1,14 +1,14 @@
 // Sends requests over our own HTTP/1.1 connections: takes an idle connection or opens one to a pinned address,
 // and ends the request when its signal aborts. It follows no redirect, uses no proxy and resends nothing.
 
+import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Transport, TransportRequest } from "../transport.ts";
 import type { UpstreamResponse } from "../upstream-response.ts";
+import type { HttpConnection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { decodedBody } from "./decoded-body.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { encodeRequest } from "./request-encoder.ts";
-import { ProtocolError } from "./response-head.ts";
 
 /** The transport of a node over a pool of connections of its own. */
 export class Http1Transport implements Transport {
@@ -23,28 +23,44 @@ export class Http1Transport implements Transport {
     return this.#pool.size;
   }
 
-  async open(request: TransportRequest): Promise<UpstreamResponse> {
+  open(request: TransportRequest): Promise<UpstreamResponse> {
     const { signal, body } = request;
-    const encoded =
-      body instanceof FormData ? await encodedForm(request, body) : encodeRequest(request, body);
-    signal.throwIfAborted();
-    const connection = this.#pool.takeIdle(request) ?? (await this.#pool.connect(request, signal));
-    const exchange = connection.send(encoded);
-    exchange.endWith(signal);
-    const { status, headers } = await exchange.head;
-    const coding = headers.get("content-encoding");
-    if (coding === null) return { status, headers, body: exchange };
-    const decoded = decodedBody(exchange, coding);
-    if (decoded !== null) {
-      return { status, headers: headers.without("content-encoding", "content-length"), body: decoded };
+    if (body instanceof FormData) return this.#openForm(request, body);
+    try {
+      const encoded = encodeRequest(request, body);
+      signal.throwIfAborted();
+      const idle = this.#pool.takeIdle(request);
+      return idle === null ? this.#openAnew(request, encoded) : responseOn(idle, encoded, signal);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    exchange.cancel();
-    throw new ProtocolError("the provider used a content coding that was not asked for");
+  }
+
+  async #openForm(request: TransportRequest, form: FormData): Promise<UpstreamResponse> {
+    const encoded = await encodedForm(request, form);
+    request.signal.throwIfAborted();
+    const idle = this.#pool.takeIdle(request);
+    return idle === null ? this.#openAnew(request, encoded) : responseOn(idle, encoded, request.signal);
+  }
+
+  async #openAnew(request: TransportRequest, encoded: HttpRequest): Promise<UpstreamResponse> {
+    return responseOn(await this.#pool.connect(request, request.signal), encoded, request.signal);
   }
 
   close(): void {
     this.#pool.close();
   }
+}
+
+/** Sends a request on a connection. Resolves with its response, and ends with `signal`. */
+function responseOn(
+  connection: HttpConnection,
+  encoded: HttpRequest,
+  signal: CancelSignal,
+): Promise<UpstreamResponse> {
+  const exchange = connection.send(encoded);
+  exchange.endWith(signal);
+  return exchange.response;
 }
 
 /** A form is encoded by the runtime, which chooses its boundary. */
