@@ -210,7 +210,8 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
     answer,
     "dry-run": [...answer, "answer"],
     "stored-response.ts": [...answer, "answer"],
-    "request.ts": [...answer, "answer", "idempotency"],
+    "parse-request.ts": [...admission, "admission", "idempotency", "large-body"],
+    "request.ts": [...answer, "answer", "idempotency", "parse-request.ts"],
   };
 })();
 

@@ -17,7 +17,8 @@ export interface CancelSignal {
 export class Cancellation implements CancelSignal {
   aborted = false;
   reason: unknown = undefined;
-  private listeners: CancelListener[] | null = null;
+  /** The listeners; one alone stands without a list. */
+  private listeners: CancelListener | CancelListener[] | null = null;
 
   /** The signal to hand on: the same object, by the interface that cannot end it. */
   get signal(): CancelSignal {
@@ -29,9 +30,10 @@ export class Cancellation implements CancelSignal {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const listeners = this.listeners ?? [];
+    const { listeners } = this;
     this.listeners = null;
-    for (const listener of listeners) {
+    if (listeners === null) return;
+    for (const listener of Array.isArray(listeners) ? listeners : [listeners]) {
       if (typeof listener === "function") listener();
       else listener.handleEvent();
     }
@@ -42,13 +44,18 @@ export class Cancellation implements CancelSignal {
   }
 
   addEventListener(_type: "abort", listener: CancelListener): void {
-    if (this.listeners === null) this.listeners = [listener];
-    else this.listeners.push(listener);
+    const { listeners } = this;
+    if (listeners === null) this.listeners = listener;
+    else if (Array.isArray(listeners)) listeners.push(listener);
+    else this.listeners = [listeners, listener];
   }
 
   removeEventListener(_type: "abort", listener: CancelListener): void {
-    const at = this.listeners?.indexOf(listener) ?? -1;
-    if (at !== -1) this.listeners!.splice(at, 1);
+    const { listeners } = this;
+    if (listeners === listener) this.listeners = null;
+    if (!Array.isArray(listeners)) return;
+    const at = listeners.indexOf(listener);
+    if (at !== -1) listeners.splice(at, 1);
   }
 }
 

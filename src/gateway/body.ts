@@ -30,16 +30,35 @@ interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
  * `invalid_parameter` for a malformed form, for a content type that the path does not accept, and for a
  * content coding that cannot be read; `service_unavailable` when too many large bodies wait to be read.
  */
-export async function readPayload(request: Request, { path, takes, most, large }: Taking): Promise<Payload> {
-  const contentType = request.headers.get("content-type") ?? "";
-  const form = takes !== "json" && isForm(contentType);
-  if (!form && takes !== "json") mustBeTaken(takes, contentType);
-  const stated = statedLength(request, most);
-  if (!form && stated !== null && stated < Math.min(TEXT_BYTES_MAX, large.bytesMin)) {
-    return jsonPayload(await request.text(), parseJsonBody);
+export function readPayload(request: Request, taking: Taking): Promise<Payload> {
+  try {
+    const { takes, most, large } = taking;
+    const contentType = takes === "json" ? "" : (request.headers.get("content-type") ?? "");
+    const form = takes !== "json" && isForm(contentType);
+    if (!form && takes !== "json") mustBeTaken(takes, contentType);
+    const stated = statedLength(request, most);
+    const isText = !form && stated !== null && stated < Math.min(TEXT_BYTES_MAX, large.bytesMin);
+    return isText
+      ? request.text().then(textPayload)
+      : readBytesPayload(request, taking, stated, form ? contentType : null);
+  } catch (error) {
+    return Promise.reject(error);
   }
+}
+
+const textPayload = (text: string): Payload => jsonPayload(text, parseJsonBody);
+
+/** Reads a body as bytes. `formType` is the content type of a form; null for JSON. */
+async function readBytesPayload(
+  request: Request,
+  { path, most, large }: Taking,
+  stated: number | null,
+  formType: string | null,
+): Promise<Payload> {
+  const form = formType !== null;
+  const contentType = formType ?? "application/json";
   const body = await readBytes(request, stated, most);
-  const given = { path, body, contentType: form ? contentType : "application/json" };
+  const given = { path, body, contentType };
   if (body.to - body.from >= large.bytesMin) {
     const isRepeatable = request.headers.has("idempotency-key");
     const hashPrefix = isRepeatable ? hashPrefixOf(path) : null;

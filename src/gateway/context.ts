@@ -11,7 +11,7 @@ import { NO_TAGS, type Tags } from "../../actors/tags.ts";
 import type { Cancellation } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
-import type { AccountContext } from "./account/config-cache.ts";
+import type { AccountContext } from "./account/account-context.ts";
 import type { Caller } from "./account/identify.ts";
 import type { GatewayCall } from "./call.ts";
 import type { ProviderBody } from "./codec/provider-answer.ts";
@@ -163,6 +163,8 @@ export interface AnsweredContext extends AdmittedContext, ObservedContext {
 type HoldDuty = "none" | "request" | "body" | "ended";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+/** The failed attempts of most requests. */
+export const NO_ATTEMPTS: readonly AttemptRow[] = [];
 
 /** The object of one request. */
 export class RunningRequest implements AnsweredContext {
@@ -177,7 +179,7 @@ export class RunningRequest implements AnsweredContext {
   streamShape: StreamShape = null;
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
   requestedTags: Tags = NO_TAGS;
-  attempts: readonly AttemptRow[] = [];
+  attempts = NO_ATTEMPTS;
   identifiedAs: Caller | null = null;
   isReported = false;
   end: RequestEnd | null = null;

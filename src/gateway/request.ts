@@ -1,6 +1,6 @@
 // The path of a request, from the call to its outcome:
 //
-//   identify (API key -> caller) -> readRequest (body -> ParsedContext)
+//   identify (API key -> caller) -> parseRequest (body -> ParsedContext)
 //   -> admission (route, estimate, hold -> AdmittedContext)
 //   -> callProvider (keys, Levels, models -> AnsweredContext)
 //   -> answerWhole or answerStream (usage, charge; the charge is durable before the last byte)
@@ -9,14 +9,13 @@
 // once. With a streamed body that duty passes to answer/stream-answer.ts.
 
 import { INVALID_KEY } from "../../actors/account/authenticate.ts";
-import type { Idempotency } from "../../actors/account/state.ts";
 import type { Protocol } from "../../actors/index.ts";
 import type { Random } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { ConfigCache } from "./account/config-cache.ts";
-import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
+import { type Identify, MISSING_KEY, wrongKey } from "./account/identify.ts";
 import { readTagsHeader } from "./account/request-tags.ts";
 import { type AdmissionParts, admission, mustKeepUp } from "./admission/admission.ts";
 import type { AdmissionInput } from "./admission/admission-request.ts";
@@ -44,15 +43,12 @@ import {
   type IdempotentAdmission,
   isIdempotent,
 } from "./idempotency/idempotent-admission.ts";
-import { parsedBy } from "./large-body/large-payload.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
-import { sizeOf } from "./metering/request-size.ts";
+import { parseRequest, refusedInput } from "./parse-request.ts";
 import { endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
 import type { RequestHistory } from "./request-history/request-history.ts";
 import { RequestLifetime } from "./request-lifetime.ts";
 import type { RequestTracer } from "./request-trace.ts";
-import { conversationOf } from "./routing/rendezvous.ts";
-import { keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 import { codeOf } from "./traffic/outcome-code.ts";
 import type { RequestObserver } from "./traffic/request-observer.ts";
@@ -200,7 +196,18 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
   // Registered before admission, so that a deletion of the account in the meantime also aborts this request.
   parts.inFlight.add(caller.account, lifetime);
   mustKeepUp(parts);
-  const input = await readRequest(parts, context, caller);
+  let input: AdmissionInput;
+  try {
+    const streamShape = requestedStreamShape(context.endpoint, call.headers);
+    const requestedTags = readTagsHeader(call.headers);
+    const payload = await call.payload();
+    const reading = parseRequest(parts, context, payload, { caller, streamShape, requestedTags });
+    input = reading instanceof Promise ? await reading : reading;
+  } catch (error) {
+    // Admission returns the refusal of a body, because key, flags and IP are checked first.
+    if (!(error instanceof RefusedError)) throw error;
+    input = refusedInput(context, caller, null, error.refusal);
+  }
   try {
     const granting = isIdempotent(input)
       ? parts.idempotentAdmission.admit(input, lifetime)
@@ -225,90 +232,8 @@ async function answer(parts: RequestParts, context: AdmittedContext): Promise<Ou
   }
   if ("failures" in called) return failedResponse(parts, context, called);
   const { body } = called.answer;
-  return body.kind === "stream" ? answerStream(parts, called, body) : answerWhole(parts, called, body);
-}
-
-/**
- * Reads and parses the body, and fills the context. Returns what admission takes: the context, or the refusal of
- * an invalid body, which admission returns, because key, flags and IP are checked first.
- */
-async function readRequest(
-  parts: RequestParts,
-  context: RunningRequest,
-  caller: Caller,
-): Promise<AdmissionInput> {
-  const { call, endpoint } = context;
-  const { dialect, meter } = endpoint;
-  let idempotency: Idempotency | null = null;
-  try {
-    const streamShape = requestedStreamShape(endpoint, call.headers);
-    const requestedTags = readTagsHeader(call.headers);
-    const payload = await call.payload();
-    const parsed = parsedBy(dialect, payload);
-    if (!parsed.ok) {
-      const { code, message, errorDetails } = parsed.refusal;
-      const details = errorDetails === undefined ? {} : { errorDetails };
-      return refusedInput(context, caller, null, { code, message: `${message}.`, ...details });
-    }
-    const { request } = parsed;
-    const name = meter.free ? null : call.headers.get("idempotency-key");
-    // From here on a repeat gets the answer of the first request, even if the objects that it refers to are
-    // gone.
-    if (name !== null) {
-      const { path } = call;
-      idempotency = await parts.idempotentAdmission.hashes(caller, {
-        path,
-        name,
-        payload,
-        ip: () => call.ip(),
-      });
-    }
-    const pinning = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
-    const pinnedKey = pinning instanceof Promise ? await pinning : pinning;
-    const size = sizeOf(request, pinnedKey?.tokens);
-    const conversation =
-      pinnedKey === null
-        ? conversationOf(caller.account, dialect.name, request.conversation, call.headers)
-        : null;
-    const forwardedHeaders = forwardedFrom(call.headers, endpoint);
-    return context.parsed({
-      caller,
-      request,
-      size,
-      idempotency,
-      pinnedKey,
-      conversation,
-      streamShape,
-      forwardedHeaders,
-      requestedTags,
-    });
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return refusedInput(context, caller, idempotency, error.refusal);
-  }
-}
-
-const refusedInput = (
-  { id, endpoint, call }: RunningRequest,
-  caller: Caller,
-  idempotency: Idempotency | null,
-  refusal: Refusal,
-): AdmissionInput => ({ id, endpoint, caller, ip: () => call.ip(), requested: { refusal }, idempotency });
-
-/** Client headers that are forwarded to providers. All others concern only the client and this service. */
-const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
-/** For audio the `accept` header selects the format. */
-const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
-
-const NONE: Readonly<Record<string, string>> = {};
-
-function forwardedFrom(headers: Headers, { answers }: GatewayEndpoint): Readonly<Record<string, string>> {
-  let forwarded: Record<string, string> | null = null;
-  for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
-    const value = headers.get(name);
-    if (value === null) continue;
-    forwarded ??= {};
-    forwarded[name] = value;
-  }
-  return forwarded ?? NONE;
+  // Awaited here, which costs less than to return a promise from an async function.
+  return body.kind === "stream"
+    ? await answerStream(parts, called, body)
+    : await answerWhole(parts, called, body);
 }

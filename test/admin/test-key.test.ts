@@ -10,7 +10,7 @@ import { GROUPS_OF, type Pricing, priceTable } from "../../actors/pricing/price-
 import { testKeys } from "../../src/admin/test-key.ts";
 import { modelToTest } from "../../src/admin/test-model.ts";
 import { RefusedError } from "../../src/base/errors.ts";
-import type { ConfigCopy } from "../../src/gateway/account/config-cache.ts";
+import type { ConfigCopy } from "../../src/gateway/account/account-context.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";

@@ -4,7 +4,7 @@ import type { Profile } from "../../actors/account/state.ts";
 import { ancestorsOf, ownerOf } from "../../actors/ids.ts";
 import { DEFAULT_CONFIG, type OwnerConfig } from "../../actors/owner/config.ts";
 import { priceTable } from "../../actors/pricing/price-table.ts";
-import type { AccountContext, ProfileCopy } from "../../src/gateway/account/config-cache.ts";
+import type { AccountContext, ProfileCopy } from "../../src/gateway/account/account-context.ts";
 import { effectiveMaps } from "../../src/gateway/account/effective-maps.ts";
 import { profileOf } from "../actors/account-samples.ts";
 

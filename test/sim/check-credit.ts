@@ -8,7 +8,7 @@ import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { sleep } from "../../src/base/clock.ts";
 import { RefusedError, UnavailableError } from "../../src/base/errors.ts";
-import type { AccountContext } from "../../src/gateway/account/config-cache.ts";
+import type { AccountContext } from "../../src/gateway/account/account-context.ts";
 import { createAutoQuota } from "../../src/gateway/admission/auto-quota.ts";
 import type { ActorSystem } from "../../src/runtime/system.ts";
 import { type Brimming, FULL } from "./brimming.ts";

@@ -50,7 +50,12 @@ const FORBIDDEN: readonly (readonly [rule: string, url: string, reason: RegExp])
 function fixture(names: Record<string, readonly string[]>, allowCidrs: readonly string[] = []) {
   let nowMs = 0;
   let lookups = 0;
-  const clock: Clock = { wall: () => nowMs, mono: () => nowMs, after: () => () => {}, endOfTurn: queueMicrotask };
+  const clock: Clock = {
+    wall: () => nowMs,
+    mono: () => nowMs,
+    after: () => () => {},
+    endOfTurn: queueMicrotask,
+  };
   const guard = createSsrfGuard({
     allowCidrs,
     clock,

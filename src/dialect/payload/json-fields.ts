@@ -65,6 +65,23 @@ export function topLevelFields(text: string): JsonFields | null {
   return { open: brace + 1, fields };
 }
 
+/**
+ * Returns whether the text of an object has as many top-level fields as its parsed value: then no name is repeated. It makes
+ * no text of any name, so that a body that is sent on as it came costs one pass.
+ */
+export function hasEachFieldOnce(text: string, value: object): boolean {
+  let left = Object.keys(value).length;
+  if (left > FIELDS_MAX) return false;
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    left--;
+    const from = skipSpace(text, skipSpace(text, stringEnd(text, at)) + 1);
+    at = skipSpace(text, valueEnd(text, from));
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return left === 0;
+}
+
 /** So many names are compared one by one; more are looked up in a set. */
 const FEW_FIELDS = 16;
 

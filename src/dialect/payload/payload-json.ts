@@ -2,7 +2,7 @@
 // every other character unchanged. It is serialized again only if it names a field twice.
 
 import { isObject, type Json } from "../json.ts";
-import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
+import { hasEachFieldOnce, type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withInsertions } from "./json-insertion.ts";
 import { withoutPlaces } from "./json-removal.ts";
 import type { FieldEdits, FieldInsertion, FormFile, JsonPath, Payload } from "./payload.ts";
@@ -19,6 +19,8 @@ class JsonTextPayload implements Payload {
   readonly contentType = "application/json";
   /** Undefined until an edit needs them. */
   private fields: JsonFields | null | undefined = undefined;
+  /** Whether no field is named twice; null until somebody asks. */
+  private isPlain: boolean | null = null;
 
   constructor(
     private readonly text: string,
@@ -37,9 +39,9 @@ class JsonTextPayload implements Payload {
   edited(edits: FieldEdits): string {
     const { text, value } = this;
     if (!isObject(value)) return text;
+    if (!changes(value, edits) && this.hasEachFieldOnce()) return text;
     if (this.fields === undefined) this.fields = topLevelFields(text);
     if (this.fields === null) return rewritten(value, edits);
-    if (!changes(value, edits)) return text;
     let sent = "";
     let at = 0;
     for (const { from, to, into } of patchesOf(this.fields, edits)) {
@@ -47,6 +49,11 @@ class JsonTextPayload implements Payload {
       at = to;
     }
     return sent + text.slice(at);
+  }
+
+  private hasEachFieldOnce(): boolean {
+    this.isPlain ??= hasEachFieldOnce(this.text, this.value as Json);
+    return this.isPlain;
   }
 
   without(places: readonly JsonPath[]): Payload {

@@ -3,54 +3,26 @@
 // been missed, and they are read again after a while. What must be exact (key, flags, money, limits) is
 // decided by the account, which refuses a route that was made from an old profile.
 
-import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { MapSource } from "../../../actors/account/map-overrides.ts";
 import { isOwner, type Profile } from "../../../actors/account/state.ts";
 import { type AccountChanged, accountTopic } from "../../../actors/account/views.ts";
 import { type AccountId, ancestorsOf, ownerOf, ROOT } from "../../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../../actors/index.ts";
+import { levelId } from "../../../actors/key-pool/key-pool.ts";
 import type { LevelChanged, LevelView } from "../../../actors/level/view.ts";
 import type { OwnerConfig } from "../../../actors/owner/owner.ts";
 import { type PriceTable, priceTable } from "../../../actors/pricing/price-table.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SingleFlight } from "../../base/coalesce.ts";
-import { RefusedError } from "../../base/errors.ts";
 import { LruCache } from "../../base/lru-cache.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
+import {
+  type AccountContext,
+  AccountContexts,
+  type ConfigCopy,
+  type ProfileCopy,
+} from "./account-context.ts";
 import { type EffectiveMaps, effectiveMaps } from "./effective-maps.ts";
-
-/** A cached profile of an account. */
-export interface ProfileCopy {
-  readonly profile: Profile;
-  readonly version: number;
-  /**
-   * The account is being deleted or no longer exists; it and all its descendants are then treated as
-   * nonexistent.
-   */
-  readonly closing: boolean;
-  /** Ancestors below Root, nearest first. */
-  readonly above: readonly AccountId[];
-  readonly owner: AccountId;
-}
-
-/** A cached configuration of an Owner with its compiled prices. */
-export interface ConfigCopy {
-  readonly config: OwnerConfig;
-  readonly prices: PriceTable;
-}
-
-/**
- * What a route is made from: the account, its ancestors, its Owner's configuration and its effective maps.
- */
-export interface AccountContext {
-  readonly account: ProfileCopy;
-  /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
-  readonly ancestors: readonly ProfileCopy[];
-  readonly owner: AccountId;
-  readonly config: ConfigCopy;
-  /** The account's own maps with the cascades of its Owner and Root. */
-  readonly maps: EffectiveMaps;
-}
 
 /** The cache of one node. */
 export interface ConfigCache {
@@ -74,15 +46,6 @@ export interface ConfigCache {
 
 /** The profile that an account sends. A profile in a refusal does not say whether the account is closing. */
 type Known = Omit<AccountChanged, "closing"> & { readonly closing?: boolean };
-
-/**
- * Returns the context if no account in it is closing. Closing an account closes all its descendants at once.
- */
-function assertOpen(accountContext: AccountContext): AccountContext {
-  if (accountContext.account.closing || accountContext.ancestors.some((one) => one.closing))
-    throw new RefusedError(INVALID_KEY);
-  return accountContext;
-}
 
 /** A configuration as it was at `asOfMs` (monotonic clock) or later. */
 interface KeptConfig extends ConfigCopy {
@@ -114,7 +77,6 @@ interface ConfigCacheParts {
 }
 
 const idIn = (topic: string): AccountId => Number(topic.slice(topic.indexOf(".") + 1)) as AccountId;
-const levelName = (owner: AccountId, level: number): string => actorRef.level(owner, level).id;
 
 /**
  * Returns the only configuration besides Root's that cascades onto an account, so that listing Owners loads none
@@ -133,6 +95,7 @@ class NodeConfigCache implements ConfigCache {
   /** Compiled prices by their text. */
   private readonly tables;
   private readonly builtIn = priceTable(null);
+  private readonly contexts = new AccountContexts();
   /** Incremented when copies are dropped: a read that began before may return data as old as they were. */
   private drops = 0;
 
@@ -194,11 +157,11 @@ class NodeConfigCache implements ConfigCache {
   }
 
   level(owner: AccountId, level: number): LevelView | undefined {
-    return this.levels.get(levelName(owner, level));
+    return this.levels.get(levelId(owner, level));
   }
 
   loadLevel(owner: AccountId, level: number): Promise<LevelView> {
-    return this.loadingLevels.run(levelName(owner, level), () => this.readLevel(owner, level));
+    return this.loadingLevels.run(levelId(owner, level), () => this.readLevel(owner, level));
   }
 
   private keepConfig(owner: AccountId, given: OwnerConfig, asOfMs: number): KeptConfig {
@@ -303,7 +266,7 @@ class NodeConfigCache implements ConfigCache {
 
   /** Returns the context of an account, at once when everything that it is made of is known. */
   private contextOf(account: ProfileCopy): AccountContext | Promise<AccountContext> {
-    const { owner, profile } = account;
+    const { owner } = account;
     const found = this.cachedConfig(owner);
     const root = this.cachedConfig(ROOT);
     if (found === undefined || root === undefined) return this.loadContext(account);
@@ -313,8 +276,7 @@ class NodeConfigCache implements ConfigCache {
       if (copy instanceof Promise) return copy.then(() => this.loadContext(account));
       ancestors.push(copy);
     }
-    const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
-    return assertOpen({ account, ancestors, owner, config: found, maps });
+    return this.contexts.of(account, ancestors, found, root);
   }
 
   private async loadContext(account: ProfileCopy): Promise<AccountContext> {
@@ -322,8 +284,7 @@ class NodeConfigCache implements ConfigCache {
     const ancestors = await Promise.all(account.above.map(async (ancestor) => this.profile(ancestor)));
     const { owner } = account;
     const [found, root] = await Promise.all([this.config(owner), this.config(ROOT)]);
-    const maps = effectiveMaps(account.profile, { owner: found.config, root: root.config });
-    return assertOpen({ account, ancestors, owner, config: found, maps });
+    return this.contexts.of(account, ancestors, found, root);
   }
 
   private async loadMaps(profile: MapSource): Promise<EffectiveMaps> {

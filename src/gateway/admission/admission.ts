@@ -7,7 +7,8 @@ import type { AccountId } from "../../../actors/ids.ts";
 import type { Protocol } from "../../../actors/index.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import type { Caller } from "../account/identify.ts";
 import type { Admission } from "../context.ts";
 import {

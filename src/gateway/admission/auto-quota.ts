@@ -13,7 +13,7 @@ import type { Nano } from "../../../actors/money.ts";
 import { atMost, type Clock, sleep } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import type { AccountContext } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
 import { ParentReadings } from "./parent-funds.ts";
 
 /** AutoQuota for requests that were refused. */

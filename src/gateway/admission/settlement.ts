@@ -144,7 +144,13 @@ class NodeSettlement implements Settlement {
 
   charge(account: AccountId, facts: ChargeFacts, before?: Promise<void>): Promise<void> {
     const wait = this.waits.add(account, facts);
-    void this.store(wait, before);
+    if (before === undefined) this.store(wait);
+    else {
+      before.then(
+        () => this.store(wait),
+        (error) => this.notStored(wait, error),
+      );
+    }
     return wait.settled;
   }
 
@@ -205,26 +211,40 @@ class NodeSettlement implements Settlement {
     return reply;
   }
 
-  /** Sends a charge when `before` has settled, and ends its wait when it is stored or refused. */
-  private async store(wait: ChargeWait, before: Promise<void> | undefined): Promise<void> {
+  /** Sends a charge, and ends its wait when it is stored or refused. One that is late already is sent from the spool. */
+  private store(wait: ChargeWait): void {
+    if (wait.isOver) return;
     const { account, facts } = wait;
+    const options = { id: facts.id, budgetMs: this.waitMs };
+    let reply: unknown;
     try {
-      if (before !== undefined) await before;
-      // The charge was late already, so it is retried from the spool.
-      if (wait.isOver) return;
-      const options = { id: facts.id, budgetMs: this.waitMs };
-      const reply = this.parts.system.askNow(actorRef.account(account), "charge", facts, options);
-      if (reply instanceof Promise) await reply;
+      reply = this.parts.system.askNow(actorRef.account(account), "charge", facts, options);
     } catch (error) {
-      if (!this.waits.end(wait)) return;
-      if (!(error instanceof RefusedError)) return this.endLate(wait, error);
-      this.ended(facts.id);
-      wait.reject(error);
+      this.notStored(wait, error);
       return;
     }
+    if (reply instanceof Promise) {
+      reply.then(
+        () => this.stored(wait),
+        (error) => this.notStored(wait, error),
+      );
+    } else this.stored(wait);
+  }
+
+  private stored(wait: ChargeWait): void {
     if (!this.waits.end(wait)) return;
-    this.ended(facts.id);
+    this.ended(wait.facts.id);
     wait.resolve();
+  }
+
+  private notStored(wait: ChargeWait, error: unknown): void {
+    if (!this.waits.end(wait)) return;
+    if (!(error instanceof RefusedError)) {
+      void this.endLate(wait, error);
+      return;
+    }
+    this.ended(wait.facts.id);
+    wait.reject(error);
   }
 
   /** Spools a charge that was not stored in time. */

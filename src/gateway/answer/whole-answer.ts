@@ -13,7 +13,7 @@ import { rowOf } from "../attempt/attempt.ts";
 import type { Outcome } from "../call.ts";
 import type { WholeProviderBody } from "../codec/provider-answer.ts";
 import type { AnsweredContext } from "../context.ts";
-import { meterUsage } from "../metering/usage-meter.ts";
+import { type Metered, meterUsage } from "../metering/usage-meter.ts";
 import { FREE_ANSWER, reportEnded } from "../request-history/report-ended.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 import { CreatedObjects, factsOf, noteAnsweredModel, readingOf } from "./charge.ts";
@@ -35,18 +35,23 @@ export interface WholeAnswerParts extends FailedResponseParts {
   };
 }
 
+/** The outcome, whose headers are completed when the charge is known. */
+interface WholeOutcome extends Extract<Outcome, { kind: "whole" }> {
+  readonly headers: Record<string, string>;
+}
+
 /**
- * Returns the outcome of a whole answer. Nothing is charged when the client has disconnected or the path is
- * free. Throws `RefusedError` when the account refuses the charge.
+ * Returns the outcome of a whole answer, when its charge is durable. Nothing is charged when the client has disconnected or
+ * the path is free. Rejects with `RefusedError` when the account refuses the charge.
  */
-export async function answerWhole(
+export function answerWhole(
   parts: WholeAnswerParts,
   context: AnsweredContext,
-  { text, contentType, answer, large }: WholeProviderBody,
-): Promise<Outcome> {
-  const { endpoint, attempts, idempotency } = context;
-  const { exchange, fingerprint, abort, attempted, sinceMs, status } = context.answer;
-  const { account } = context.caller;
+  provided: WholeProviderBody,
+): Outcome | Promise<Outcome> {
+  const { text, contentType, answer, large } = provided;
+  const { endpoint, attempts } = context;
+  const { exchange, fingerprint, abort } = context.answer;
   if (context.call.signal.aborted) {
     // The client has disconnected and gets no answer, so nothing is charged.
     const failures = [cutBy(abort.signal, null)];
@@ -59,7 +64,7 @@ export async function answerWhole(
   const isWords = endpoint.answers === "words" && !isJson && !/\bjson\b/i.test(contentType);
   const headers = headersOf(context, attempts.length + 1);
   headers["content-type"] = isWords ? wordsType(contentType) : "application/json";
-  const outcome = { kind: "whole", body, headers } as const;
+  const outcome: WholeOutcome = { kind: "whole", body, headers };
   if (endpoint.meter.free) {
     void cancelHold(parts, context, false);
     reportEnded(parts, context, FREE_ANSWER, attempts.length + 1);
@@ -73,7 +78,22 @@ export async function answerWhole(
     complete: true,
   });
   const metering = meterUsage(endpoint.meter, context.admission, reading, parts.counter);
-  const metered = metering instanceof Promise ? await metering : metering;
+  return metering instanceof Promise
+    ? metering.then((later) => charged(parts, context, outcome, provided, later))
+    : charged(parts, context, outcome, provided, metering);
+}
+
+/** Charges a whole answer. Resolves with its outcome when charge and created objects are durable. */
+function charged(
+  parts: WholeAnswerParts,
+  context: AnsweredContext,
+  outcome: WholeOutcome,
+  { answer, large }: WholeProviderBody,
+  metered: Metered,
+): Promise<Outcome> {
+  const { endpoint, idempotency, caller } = context;
+  const { attempted, sinceMs, status } = context.answer;
+  const { body, headers } = outcome;
   noteAnsweredModel(parts, context, metered);
   const row = rowOf(attempted, null, parts.clock.mono() - sinceMs, status);
   headers["x-arbor-cost"] = formatUsd(metered.charge.amount);
@@ -82,14 +102,12 @@ export async function answerWhole(
   const kept =
     idempotency === null || typeof body !== "string"
       ? undefined
-      : parts.idempotencyRecords.keep(account, idempotency, { body, headers });
-  const charged = chargeHold(parts, context, factsOf(context, metered, row), kept);
+      : parts.idempotencyRecords.keep(caller.account, idempotency, { body, headers });
+  const charging = chargeHold(parts, context, factsOf(context, metered, row), kept);
   const created = new CreatedObjects(parts.storedObjects, context);
-  if (created.isKept) {
-    const made = answer.body === null ? large?.made : endpoint.dialect.objects?.madeBy(answer.body);
-    await Promise.all([charged, created.all(made, metered.usage)]);
-  } else await charged;
-  return outcome;
+  if (!created.isKept) return charging.then(() => outcome);
+  const made = answer.body === null ? large?.made : endpoint.dialect.objects?.madeBy(answer.body);
+  return Promise.all([charging, created.all(made, metered.usage)]).then(() => outcome);
 }
 
 const modelOf = (body: Json | null): string | null => (typeof body?.model === "string" ? body.model : null);

@@ -39,8 +39,8 @@ export interface Move {
   readonly isAway: boolean;
 }
 
-/** A walk through the candidates of one request, until one answers or none is left. */
-export abstract class FailoverWalk<Answer> {
+/** A walk through the candidates of one request, until one answers or none is left. It results in `Answer` or `Failure`. */
+export abstract class FailoverWalk<Answer, Failure> {
   /** Whether a key can take the request; narrower once the request turned out to be untranslatable. */
   protected serves: Serves;
   /** Why the request could not be translated, so that only keys of the client's style count; else null. */
@@ -79,9 +79,11 @@ export abstract class FailoverWalk<Answer> {
   protected abstract moveTo(move: Move): Promise<boolean>;
   /** What is left to try when no candidate is left; null when that gives no answer either. */
   protected abstract lastResort(): Promise<Answer | null>;
+  /** The result when nothing gave an answer. */
+  protected abstract failure(): Failure | Promise<Failure>;
 
-  /** Walks until a candidate answers. Returns null when none does. */
-  async run(): Promise<Answer | null> {
+  /** Walks until a candidate answers or none is left. */
+  async run(): Promise<Answer | Failure> {
     for (;;) {
       const { candidate } = this.plan;
       const view = this.viewOf(candidate);
@@ -89,10 +91,11 @@ export abstract class FailoverWalk<Answer> {
       const visiting = !isAway && this.plan.mayTry() ? this.visit(candidate, view) : "no_key";
       const visit = visiting instanceof Promise ? await visiting : visiting;
       if (typeof visit === "object") return visit.answer;
-      if (visit === "final") return null;
+      if (visit === "final") return this.failure();
       if (visit === "failed") continue;
       const reason = isAway || !this.hasKeyLeft(candidate) ? "exhausted" : "tries";
-      if (!(await this.moveOn(reason, isAway))) return this.lastResort();
+      if (await this.moveOn(reason, isAway)) continue;
+      return (await this.lastResort()) ?? this.failure();
     }
   }
 

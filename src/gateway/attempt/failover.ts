@@ -13,7 +13,7 @@ import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-fai
 import type { HoldingParts } from "../admission/admission.ts";
 import { retakeHold } from "../admission/retake-hold.ts";
 import { mayLackPath } from "../codec/key-formats.ts";
-import type { AdmittedContext, AnsweredContext, AttemptAnswer } from "../context.ts";
+import { type AdmittedContext, type AnsweredContext, NO_ATTEMPTS } from "../context.ts";
 import { ATTEMPTS_MAX } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
 import { type AttemptParts, attempt, type FailedAttempt } from "./attempt.ts";
@@ -58,12 +58,14 @@ const WAIT_MS_MAX = 2_000;
 export const callProvider = (
   parts: FailoverParts,
   context: AdmittedContext,
-): Promise<AnsweredContext | FailedAttempts> => new ProviderCall(parts, context).outcome();
+): Promise<AnsweredContext | FailedAttempts> => new ProviderCall(parts, context).run();
+
+const NO_FAILURES: readonly UpstreamFailure[] = [];
 
 /** The walk of one request that sends attempts. */
-class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
-  private readonly attempts: AttemptRow[] = [];
-  private readonly failures: UpstreamFailure[] = [];
+class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAttempts> {
+  private attempts = NO_ATTEMPTS;
+  private failures = NO_FAILURES;
   /** Resolves when the last failure has been processed by its Level; null before the first. */
   private reported: Promise<void> | null = null;
   /** The last key that was asked without the encrypted reasoning of the request, which it could not read. */
@@ -75,14 +77,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     readonly until: number;
   } | null = null;
 
-  /** Walks, and returns the answer, or all failures. */
-  outcome(): Promise<AnsweredContext | FailedAttempts> {
-    return this.run().then<AnsweredContext | FailedAttempts>((answer) =>
-      answer === null ? this.failed() : this.context.answered(this.attempts, answer),
-    );
-  }
-
-  private async failed(): Promise<FailedAttempts> {
+  protected async failure(): Promise<FailedAttempts> {
     const { attempts, failures, visited, untranslated } = this;
     // The client's error depends on the keys' new state: how long they sleep, and whether all of them rest.
     if (this.reported !== null) await atMost(this.parts.clock, REPORTED_MS_MAX, this.reported);
@@ -92,7 +87,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
   protected visit(
     candidate: RouteCandidate,
     view: LevelView,
-  ): Visit<AttemptAnswer> | Promise<Visit<AttemptAnswer>> {
+  ): Visit<AnsweredContext> | Promise<Visit<AnsweredContext>> {
     const opening = this.openingAt(candidate, view, NO_KEYS);
     if (opening === null) return "no_key";
     if (!(opening instanceof Promise)) return this.tryKey(candidate, opening, view);
@@ -106,7 +101,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
   }
 
   /** Waits for the shortest rest and tries its key once more. */
-  protected async lastResort(): Promise<AttemptAnswer | null> {
+  protected async lastResort(): Promise<AnsweredContext | null> {
     if (this.brief === null || this.plan.made === ATTEMPTS_MAX) return null;
     const { candidate, key, until } = this.brief;
     const { lifetime } = this.context;
@@ -123,7 +118,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     candidate: RouteCandidate,
     opening: OpenedKey,
     view: LevelView,
-  ): Promise<Visit<AttemptAnswer>> {
+  ): Promise<Visit<AnsweredContext>> {
     this.plan.count();
     return this.send(candidate, opening, view);
   }
@@ -132,7 +127,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     candidate: RouteCandidate,
     { key, exchange }: OpenedKey,
     view: LevelView,
-  ): Promise<Visit<AttemptAnswer>> {
+  ): Promise<Visit<AnsweredContext>> {
     const { clock, levelReporter } = this.parts;
     const { admission, endpoint, request, requestId, lifetime, pinnedKey, trace } = this.context;
     const { owner, config } = admission.accountContext;
@@ -151,7 +146,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     }).then((result) => {
       if ("body" in result) {
         this.noteAnswer(candidate, key, view);
-        return { answer: result };
+        return { answer: this.context.answered(this.attempts, result) };
       }
       const visit = this.noteFailure(candidate, key, result);
       if (visit === "final") return visit;
@@ -168,7 +163,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     candidate: RouteCandidate,
     key: LevelKey,
     view: LevelView,
-  ): Promise<Visit<AttemptAnswer>> {
+  ): Promise<Visit<AnsweredContext>> {
     const exchange = await this.encode(candidate, key);
     if (exchange === null || exchange.path === this.context.endpoint.path) return "failed";
     this.tried?.delete(key.id);
@@ -183,7 +178,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     candidate: RouteCandidate,
     { key, exchange: refused }: OpenedKey,
     view: LevelView,
-  ): Promise<Visit<AttemptAnswer>> {
+  ): Promise<Visit<AnsweredContext>> {
     const { path, dialect } = this.context.endpoint;
     const canDrop = dialect.withoutReasoning !== undefined && refused.path === path;
     if (!canDrop || this.askedWithout === key.id || this.plan.made >= ATTEMPTS_MAX) return "final";
@@ -204,8 +199,8 @@ class ProviderCall extends OpeningWalk<FailoverParts, AttemptAnswer> {
     const { requestId } = this.context;
     this.tried ??= new Set();
     this.tried.add(key.id);
-    this.attempts.push(row);
-    this.failures.push(failure);
+    this.attempts = [...this.attempts, row];
+    this.failures = [...this.failures, failure];
     this.reported = reported;
     log("warn", "attempt_failed", { requestId, ...row, note: failure.note });
     const until = clock.mono() + (shortWait(failure) ?? Number.POSITIVE_INFINITY);

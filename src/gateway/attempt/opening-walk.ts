@@ -38,7 +38,10 @@ export interface OpenedKey {
 export const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
 
 /** The part of a walk that finds keys. */
-export abstract class OpeningWalk<Parts extends OpeningParts, Answer> extends FailoverWalk<Answer> {
+export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> extends FailoverWalk<
+  Answer,
+  Failure
+> {
   /** The keys that are asked before all others; null where there is no such difference. */
   private readonly servesFirst: Serves | null;
   /** Keys that failed. */

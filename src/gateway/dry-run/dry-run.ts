@@ -11,7 +11,7 @@ import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
 import { jsonPayload } from "../../dialect/payload/payload-json.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { AccountContext } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
 import { acceptFreshProfile } from "../admission/admission.ts";
 import {
   buildAdmissionRequest,
@@ -139,7 +139,7 @@ interface WalkInput {
 }
 
 /** The walk of one request that sends nothing: a usable key is its answer. */
-class DryRunWalk extends FailoverWalk<LevelKey> {
+class DryRunWalk extends FailoverWalk<LevelKey, null> {
   private readonly steps: RoutingStep[] = [];
   private readonly startedAt: number;
   private hold: ForeseenHold;
@@ -165,7 +165,7 @@ class DryRunWalk extends FailoverWalk<LevelKey> {
   > {
     const key = await this.run();
     if (this.stale !== null) return this.stale;
-    return { refusal: key === null ? this.failure() : null, at: this.hold, steps: this.steps };
+    return { refusal: key === null ? this.refusal() : null, at: this.hold, steps: this.steps };
   }
 
   protected async candidates(): Promise<CandidateTable> {
@@ -220,6 +220,10 @@ class DryRunWalk extends FailoverWalk<LevelKey> {
     return null;
   }
 
+  protected failure(): null {
+    return null;
+  }
+
   private noteOf({ model, level, view }: RouteCandidate, isRefused: boolean, isAway: boolean): string {
     if (isRefused) return `${model} is refused: ${this.refused?.code}`;
     return isAway
@@ -237,7 +241,7 @@ class DryRunWalk extends FailoverWalk<LevelKey> {
   }
 
   /** Returns the error of a request for which no key can be used; null when it is answered locally. */
-  private failure(): Refusal | null {
+  private refusal(): Refusal | null {
     const { input, size } = this.given;
     const { endpoint, pinnedKey = null } = input;
     const keys = keyAvailability(this.visited, this.serves, this.startedAt);

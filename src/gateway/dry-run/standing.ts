@@ -7,7 +7,8 @@ import { actorRef, type Protocol } from "../../../actors/index.ts";
 import type { RateLimits } from "../../../actors/rate-window.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import type { Caller } from "../account/identify.ts";
 import { limitsFor } from "../routing/route.ts";
 

@@ -59,10 +59,12 @@ export function createInProgressKeys(most = KEPT_MAX): InProgressKeys {
     entry.free();
   }
 
-  function note(id: string, what: Partial<Pick<Entry, "answered" | "settled">>): void {
+  /** Called for every request; most have no key. */
+  function note(id: string, isAnswered: boolean, isSettled: boolean): void {
     const entry = byId.get(id);
     if (entry === undefined) return;
-    Object.assign(entry, what);
+    entry.answered ||= isAnswered;
+    entry.settled ||= isSettled;
     if (entry.answered && entry.settled) forget(entry);
   }
 
@@ -87,8 +89,8 @@ export function createInProgressKeys(most = KEPT_MAX): InProgressKeys {
       byId.set(id, entry);
       return null;
     },
-    answered: (id) => note(id, { answered: true }),
-    settled: (id) => note(id, { settled: true }),
-    drop: (id) => note(id, { answered: true, settled: true }),
+    answered: (id) => note(id, true, false),
+    settled: (id) => note(id, false, true),
+    drop: (id) => note(id, true, true),
   };
 }

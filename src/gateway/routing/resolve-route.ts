@@ -2,7 +2,8 @@
 // cached. The decisions are those of `route` and `failoverCandidates`, which are pure; so a route is kept and found
 // again for as long as all that it was made from is the same.
 
-import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { failoverCandidates } from "./failover-candidates.ts";
 import type { CandidateTable } from "./failover-plan.ts";
@@ -68,37 +69,18 @@ interface KeptRoute {
   readonly route: Route;
 }
 
-/** The routes that were made for a context, by model; a model has one for each path. */
-interface ContextRoutes {
-  readonly madeFor: AccountContext;
-  readonly routes: Map<string, readonly KeptRoute[]>;
-}
-
-const known = new Map<AccountContext["account"]["profile"], ContextRoutes>();
-/** Accounts whose routes are kept; the one that came first makes room. */
-const ACCOUNTS_MAX = 1_000;
+/** The routes of a context, by model; a model has one for each path. A context is never mutated. */
+const known = new WeakMap<AccountContext, Map<string, readonly KeptRoute[]>>();
 /** Models of one account with routes. The client chooses the model, so there is no end of them. */
 const ROUTES_MAX = 20;
 /** Routes of longer names are not kept. */
 const NAME_LENGTH_MAX = 200;
 
-/** Returns the routes that hold for a context: those made from the same objects, none of which is ever mutated. */
-function keptRoutes(accountContext: AccountContext): ContextRoutes["routes"] {
-  const { profile } = accountContext.account;
-  const kept = known.get(profile);
-  if (kept !== undefined && isRoutedAlike(kept.madeFor, accountContext)) return kept.routes;
-  if (kept === undefined && known.size >= ACCOUNTS_MAX) known.delete(known.keys().next().value!);
-  const routes: ContextRoutes["routes"] = new Map();
-  known.set(profile, { madeFor: accountContext, routes });
-  return routes;
-}
-
-/** Returns whether two contexts of the same profile are routed alike. */
-function isRoutedAlike(one: AccountContext, other: AccountContext): boolean {
-  if (one.config.config !== other.config.config || one.config.prices !== other.config.prices) return false;
-  if (one.maps !== other.maps || one.ancestors.length !== other.ancestors.length) return false;
-  for (let i = 0; i < one.ancestors.length; i++) {
-    if (one.ancestors[i]!.profile !== other.ancestors[i]!.profile) return false;
+function keptRoutes(accountContext: AccountContext): Map<string, readonly KeptRoute[]> {
+  let routes = known.get(accountContext);
+  if (routes === undefined) {
+    routes = new Map();
+    known.set(accountContext, routes);
   }
-  return true;
+  return routes;
 }

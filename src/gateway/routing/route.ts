@@ -13,7 +13,7 @@ import type { Group } from "../../../actors/pricing/price.ts";
 import { NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
-import type { AccountContext } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
 import type { EffectiveMap } from "../account/effective-maps.ts";
 import type { CandidatePrices, Multipliers } from "../metering/hold-estimate.ts";
 import type { MeterKind } from "../metering/meter-kinds.ts";

@@ -11,7 +11,8 @@ import type { Json } from "../../dialect/json.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { AccountContext, ConfigCache } from "../account/config-cache.ts";
+import type { AccountContext } from "../account/account-context.ts";
+import type { ConfigCache } from "../account/config-cache.ts";
 import { barredFrom, chainOf, type NoRoute, type Route } from "../routing/route.ts";
 import type { StoredObject, StoredObjectIndex } from "./object-index.ts";
 

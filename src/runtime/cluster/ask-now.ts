@@ -37,20 +37,24 @@ export function createAskNow(parts: {
 }): AskNow {
   const { clock, random, router, ask } = parts;
 
-  /** Waits for the commit of a turn. `options` has the id. */
-  async function afterCommit(
+  /** Waits for the commit of a turn. */
+  function afterCommit(
     turn: PendingTurn,
     to: ActorRef,
     command: Command,
     options: AskOptions,
+    id: string,
+    bornAt: number,
   ): Promise<unknown> {
-    const { reply, batch } = turn;
-    const isDurable = await batch.durable;
-    router.endTurn(turn);
-    if (!isDurable) return ask(to, command, options, true);
-    if (reply.ok) return reply.body;
-    if (reply.code === "refused") throw new RefusedError(reply.refusal);
-    return ask(to, command, options, true);
+    return turn.batch.durable.then((isDurable) => {
+      router.endTurn(turn);
+      if (isDurable) {
+        const { reply } = turn;
+        if (reply.ok) return reply.body;
+        if (reply.code === "refused") throw new RefusedError(reply.refusal);
+      }
+      return ask(to, command, { ...options, id, bornAt }, true);
+    });
   }
 
   return (to, command, options) => {
@@ -59,7 +63,7 @@ export function createAskNow(parts: {
     const bornAt = options.bornAt ?? now;
     const turn = router.attemptNow(to, id, bornAt, bornAt !== now, command);
     if (turn === null) return ask(to, command, { ...options, id, bornAt });
-    if ("batch" in turn) return afterCommit(turn, to, command, { ...options, id, bornAt });
+    if ("batch" in turn) return afterCommit(turn, to, command, options, id, bornAt);
     if (turn.ok) return turn.body;
     if (turn.code === "refused") throw new RefusedError(turn.refusal);
     return ask(to, command, { ...options, id, bornAt }, true);

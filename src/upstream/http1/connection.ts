@@ -111,7 +111,8 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
 
   /** Called by `TurnWrites` alone. */
   writeRequest(): void {
-    const [request, socket] = [this.#request, this.#socket];
+    const request = this.#request;
+    const socket = this.#socket;
     this.#request = null;
     if (request === null || socket === null) return;
     this.#write(socket, request.bytes);

@@ -20,6 +20,8 @@ export interface ExchangeConnection {
   close(reason: unknown): void;
 }
 
+const ONCE = { once: true } as const;
+
 /** The reason with which an exchange ends whose body was cancelled. */
 const CANCELLED = new DOMException("the body is not needed", "AbortError");
 
@@ -63,7 +65,7 @@ export class HttpExchange implements UpstreamBody {
   endWith(signal: CancelSignal): void {
     this.#signal = signal;
     if (signal.aborted) this.handleEvent();
-    else signal.addEventListener("abort", this, { once: true });
+    else signal.addEventListener("abort", this, ONCE);
   }
 
   /** The signal has aborted. */

@@ -152,6 +152,48 @@ describe("a accountContext", () => {
     expect(asked).toHaveLength(10);
   });
 
+  describe("is the same object", () => {
+    const changed = (
+      account: number,
+      over: Parameters<typeof profileOf>[0],
+      version: number,
+    ): AccountChanged =>
+      ({ profile: profileOf({ id: id(account), ...over }), version, closing: false }) as AccountChanged;
+
+    test("as long as all that it is made of is unchanged, also when copies of it were made anew", async () => {
+      const { configs, clock, publish } = rig({ isLoadedHere: true });
+      const first = await configs.accountContext(id(8));
+      expect(await configs.accountContext(id(8))).toBe(first);
+      publish("owner.2", first.config.config);
+      expect(await configs.accountContext(id(8))).toBe(first);
+      await clock.advance(5_001);
+      await configs.config(id(1));
+      await configs.config(id(2));
+      await configs.accountContext(id(8));
+      expect(await configs.accountContext(id(8))).toBe(first);
+    });
+
+    test.each<[string, (one: ReturnType<typeof rig>) => void]>([
+      ["profile", ({ publish }) => publish("account.8", changed(8, { parent: id(7), dna: ".1.2.7." }, 2))],
+      ["ancestor", ({ publish }) => publish("account.7", changed(7, { parent: id(2), dna: ".1.2." }, 2))],
+      ["Owner", ({ publish }) => publish("account.2", changed(2, { parent: id(1), dna: ".1." }, 2))],
+      ["Owner's configuration", ({ publish }) => publish("owner.2", configOf(2))],
+      ["configuration of Root", ({ publish }) => publish("owner.1", configOf(2))],
+    ])("but another one for another %s", async (_, change) => {
+      const made = rig({ isLoadedHere: true });
+      const first = await made.configs.accountContext(id(8));
+      change(made);
+      expect(await made.configs.accountContext(id(8))).not.toBe(first);
+    });
+
+    test("and is refused when an ancestor is being deleted", async () => {
+      const { configs, publish } = rig({ isLoadedHere: true });
+      await configs.accountContext(id(8));
+      publish("account.7", { ...changed(7, { parent: id(2), dna: ".1.2." }, 2), closing: true });
+      await expect((async () => configs.accountContext(id(8)))()).rejects.toThrow(RefusedError);
+    });
+  });
+
   test("is there at once when its accounts are loaded on this node, also when their copies are too old", async () => {
     const { configs, asked, clock } = rig({ isLoadedHere: true });
     await configs.accountContext(id(8));

@@ -8,7 +8,7 @@ import { ZERO } from "../../../actors/money.ts";
 import { recharge } from "../../../src/admin/transfer-credit.ts";
 import { realClock } from "../../../src/base/clock.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
-import type { AccountContext } from "../../../src/gateway/account/config-cache.ts";
+import type { AccountContext } from "../../../src/gateway/account/account-context.ts";
 import { type AutoQuota, createAutoQuota } from "../../../src/gateway/admission/auto-quota.ts";
 import { logQuotaMoves } from "../../../src/node/auto-quota-log.ts";
 import { usd } from "../../actors/account-samples.ts";

@@ -6,7 +6,7 @@ import type { Profile } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { toNano } from "../../../actors/money.ts";
 import type { OwnerConfig } from "../../../actors/owner/config.ts";
-import type { AccountContext } from "../../../src/gateway/account/config-cache.ts";
+import type { AccountContext } from "../../../src/gateway/account/account-context.ts";
 import type { AdmissionParts } from "../../../src/gateway/admission/admission.ts";
 import { retakeHold } from "../../../src/gateway/admission/retake-hold.ts";
 import type { Admission } from "../../../src/gateway/context.ts";

@@ -93,7 +93,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     });
     return text;
   }
-  const whole = () =>
+  const whole = async () =>
     answerWhole(parts, context, {
       ...{ kind: "whole", text: "{}", contentType: "application/json" },
       answer: { ...answer, body: {}, measured: {} },

@@ -1,0 +1,130 @@
+// Parses the body of a request, and fills the request's object with it: what is asked of which model, how large it is, what it
+// refers to. It admits nothing and sends nothing.
+
+import type { Idempotency } from "../../actors/account/state.ts";
+import { type Refusal, RefusedError } from "../base/errors.ts";
+import type { ModelRequest } from "../dialect/dialect.ts";
+import type { Payload } from "../dialect/payload/payload.ts";
+import type { Caller } from "./account/identify.ts";
+import type { AdmissionInput } from "./admission/admission-request.ts";
+import type { ParsedContext, ParsedFields, RunningRequest } from "./context.ts";
+import type { GatewayEndpoint } from "./endpoints.ts";
+import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
+import { parsedBy } from "./large-body/large-payload.ts";
+import { sizeOf } from "./metering/request-size.ts";
+import { conversationOf } from "./routing/rendezvous.ts";
+import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
+import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
+
+/** The services that reading needs. */
+export interface RequestReadingParts {
+  readonly idempotentAdmission: Pick<IdempotentAdmission, "hashes">;
+  readonly storedObjects: Pick<StoredObjectIndex, "find">;
+}
+
+/** What a request says beside its body. */
+export type RequestHead = Pick<ParsedFields, "caller" | "streamShape" | "requestedTags">;
+
+/**
+ * Parses a body and fills the context, at once unless the request has an Idempotency-Key or refers to stored objects.
+ * Returns what admission takes: the context, or the refusal of an invalid body. Throws or rejects with `RefusedError`.
+ */
+export function parseRequest(
+  parts: RequestReadingParts,
+  context: RunningRequest,
+  payload: Payload,
+  head: RequestHead,
+): AdmissionInput | Promise<AdmissionInput> {
+  const { call, endpoint } = context;
+  const { dialect, meter } = endpoint;
+  const { caller } = head;
+  const parsed = parsedBy(dialect, payload);
+  if (!parsed.ok) {
+    const { code, message, errorDetails } = parsed.refusal;
+    const details = errorDetails === undefined ? {} : { errorDetails };
+    return refusedInput(context, caller, null, { code, message: `${message}.`, ...details });
+  }
+  const { request } = parsed;
+  const name = meter.free ? null : call.headers.get("idempotency-key");
+  if (name !== null) return readRepeatable(parts, context, { request, payload, head, name });
+  const pin = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
+  return pin instanceof Promise
+    ? pin.then((later) => filled(context, request, head, null, later))
+    : filled(context, request, head, null, pin);
+}
+
+/** Does the same for a request with an Idempotency-Key. */
+async function readRepeatable(
+  parts: RequestReadingParts,
+  context: RunningRequest,
+  given: {
+    readonly request: ModelRequest;
+    readonly payload: Payload;
+    readonly head: RequestHead;
+    readonly name: string;
+  },
+): Promise<AdmissionInput> {
+  const { call, endpoint } = context;
+  const { request, payload, head, name } = given;
+  const { caller } = head;
+  const ip = () => call.ip();
+  // From here on a repeat gets the answer of the first request, even if the objects that it refers to are gone.
+  const idempotency = await parts.idempotentAdmission.hashes(caller, { path: call.path, name, payload, ip });
+  try {
+    const pin = await keyPinOf(parts.storedObjects, caller.account, endpoint.dialect, payload);
+    return filled(context, request, head, idempotency, pin);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return refusedInput(context, caller, idempotency, error.refusal);
+  }
+}
+
+function filled(
+  context: RunningRequest,
+  request: ModelRequest,
+  { caller, streamShape, requestedTags }: RequestHead,
+  idempotency: Idempotency | null,
+  pinnedKey: KeyPin | null,
+): ParsedContext {
+  const { call, endpoint } = context;
+  return context.parsed({
+    caller,
+    request,
+    size: sizeOf(request, pinnedKey?.tokens),
+    idempotency,
+    pinnedKey,
+    conversation:
+      pinnedKey === null
+        ? conversationOf(caller.account, endpoint.dialect.name, request.conversation, call.headers)
+        : null,
+    streamShape,
+    forwardedHeaders: forwardedFrom(call.headers, endpoint),
+    requestedTags,
+  });
+}
+
+/** Returns what admission takes of an invalid request. */
+export const refusedInput = (
+  { id, endpoint, call }: RunningRequest,
+  caller: Caller,
+  idempotency: Idempotency | null,
+  refusal: Refusal,
+): AdmissionInput => ({ id, endpoint, caller, ip: () => call.ip(), requested: { refusal }, idempotency });
+
+/** Client headers that are forwarded to providers. All others concern only the client and this service. */
+const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
+/** For audio the `accept` header selects the format. */
+const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
+
+const NONE: Readonly<Record<string, string>> = {};
+
+function forwardedFrom(headers: Headers, { answers }: GatewayEndpoint): Readonly<Record<string, string>> {
+  let forwarded: Record<string, string> | null = null;
+  for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
+    const value = headers.get(name);
+    if (value === null) continue;
+    forwarded ??= {};
+    forwarded[name] = value;
+  }
+  return forwarded ?? NONE;
+}
