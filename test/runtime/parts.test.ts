@@ -99,29 +99,44 @@ describe("the memory of ids", () => {
 
   test("knows a marked id until its commit landed, however long that takes, and for its window after that", () => {
     const ids = make();
-    const m = ids.rememberUntilCommitted("m", reply(4));
+    ids.rememberUntilCommitted("m", reply(4));
     ids.rememberUntilCommitted("m2", reply(4));
     ids.committed([], 1_000);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.committed([m], 2_000);
+    ids.committed(["m"], 2_000);
     ids.committed([], 2_009);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.committed([], 2_010);
+    ids.committed([], 2_020);
     expect([ids.get("m"), ids.get("m2")]).toEqual([undefined, reply(4)]);
+  });
+
+  test("knows each of a busy actor's marked ids for its whole window, and none for two", () => {
+    const ids = make();
+    for (let now = 1_000; now < 1_100; now++) {
+      ids.rememberUntilCommitted(`m${now}`, reply(now));
+      ids.committed([`m${now}`], now);
+      for (let age = 0; age <= 10; age++) {
+        const at = now - age;
+        expect(ids.get(`m${at}`)).toEqual(at < 1_000 ? undefined : reply(at));
+      }
+      for (let age = 20; age < 30; age++) expect(ids.get(`m${now - age}`)).toBeUndefined();
+    }
   });
 
   test("forgets a marked id after its window also without another commit, and no other", () => {
     const ids = make();
     ids.remember("u", reply(1), 0);
-    const m = ids.rememberUntilCommitted("m", reply(4));
-    const m2 = ids.rememberUntilCommitted("m2", reply(4));
-    ids.committed([m], 2_000);
+    ids.rememberUntilCommitted("m", reply(4));
+    ids.rememberUntilCommitted("m2", reply(4));
+    ids.committed(["m"], 2_000);
     ids.forgetOld(2_009);
     expect(ids.get("m")).toEqual(reply(4));
-    ids.forgetOld(2_010);
+    ids.forgetOld(2_020);
     expect([ids.get("m"), ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(4), reply(1)]);
-    ids.committed([m2], 3_000);
+    ids.committed(["m2"], 3_000);
     ids.forgetOld(3_010);
+    expect(ids.get("m2")).toEqual(reply(4));
+    ids.forgetOld(3_020);
     expect([ids.get("m2"), ids.get("u")]).toEqual([undefined, reply(1)]);
   });
 

@@ -126,8 +126,10 @@ export class TurnRunner {
       if (line) into.lines++;
       for (const dedupId of behavior.dedupIds(e)) into.dedupIds.push(dedupId);
     }
-    if (hasDedupId) into.dedupedCommands.push(this.ids.rememberUntilCommitted(id, reply));
-    else {
+    if (hasDedupId) {
+      this.ids.rememberUntilCommitted(id, reply);
+      into.dedupedCommands.push(id);
+    } else {
       this.ids.remember(id, reply, now);
       into.done.push({ id, reply });
     }

@@ -2,14 +2,13 @@
 // may depend on it waits for it.
 
 import type { Publication, Reply } from "../actor.ts";
-import type { ExecutedCommand } from "./dedup-table.ts";
 
 /** Events and replies that go into one commit. */
 export interface CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
-  /** The commands that wrote a dedup id. */
-  readonly dedupedCommands: ExecutedCommand[];
+  /** The ids of the commands that wrote a dedup id. */
+  readonly dedupedCommands: string[];
   /** The dedup ids of the events. */
   readonly dedupIds: string[];
   readonly publish: Publication[];

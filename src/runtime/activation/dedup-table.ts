@@ -1,16 +1,17 @@
 // The commands that an actor has executed, and their replies. There are two kinds of entry. A command without
 // a dedup id is remembered durably for 15 minutes, in its commit and in snapshots. One with a dedup id
-// (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever.
+// (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever. An account has thousands
+// of these a second, so they have no time of their own: they are forgotten by the generation.
 
 import { SmallMap } from "../../base/small-map.ts";
 import type { Reply } from "../actor.ts";
 
-/** A command that was executed. A busy account has tens of thousands of them, so equal empty replies share one object. */
-export interface ExecutedCommand {
+/** A command without a dedup id that was executed. */
+interface ExecutedCommand {
   readonly id: string;
   readonly reply: Reply;
-  /** The time that its window begins with: business time of the turn, or monotonic ms of its durable commit. */
-  at: number;
+  /** Business time of the turn. */
+  readonly at: number;
   /** The command that was executed after it. */
   next: ExecutedCommand | null;
 }
@@ -29,19 +30,20 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
 /**
- * The executed commands of one actor. Its maps are in the order of insertion and neither time decreases, so the
- * oldest entries come first. `dedupMs` and `recentMs` are the windows (ms) of commands without and
- * with a dedup id.
+ * The executed commands of one actor. `dedupMs` is the window (ms) of commands without a dedup id; those with one are
+ * remembered for at least `recentMs` after their commit, and for less than twice as long while the actor commits.
  */
 export class DedupTable {
   private readonly durable = new CommandQueue();
-  private readonly recent = new CommandQueue();
+  private readonly recent: RecentReplies;
 
-  constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {}
+  constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {
+    this.recent = new RecentReplies(windows.recentMs);
+  }
 
   /** Returns the reply of an executed command, or undefined when its id is unknown. */
   get(id: string): Reply | undefined {
-    return (this.recent.get(id) ?? this.durable.get(id))?.reply;
+    return this.recent.get(id) ?? this.durable.get(id)?.reply;
   }
 
   /** Remembers the reply of a command without a dedup id, executed at `at`. */
@@ -52,16 +54,15 @@ export class DedupTable {
 
   /**
    * Remembers the reply of a command whose dedup id the ledger keeps: until `committed`, and for its window
-   * (monotonic) after that, because a ledger lookup in flight may have begun before its commit was stored.
+   * after that, because a ledger lookup in flight may have begun before its commit was stored.
    */
-  rememberUntilCommitted(id: string, reply: Reply): ExecutedCommand {
-    return this.recent.add(id, reply, Number.MAX_SAFE_INTEGER);
+  rememberUntilCommitted(id: string, reply: Reply): void {
+    this.recent.add(id, reply);
   }
 
   /** Starts the window of commands whose commit became durable at `mono`, monotonic ms. */
-  committed(commands: readonly ExecutedCommand[], mono: number): void {
-    for (const command of commands) command.at = mono;
-    this.forgetOld(mono);
+  committed(ids: readonly string[], mono: number): void {
+    this.recent.committed(ids, mono);
   }
 
   /**
@@ -69,12 +70,59 @@ export class DedupTable {
    * same; this is for an actor that makes none. The others stay: only a turn may say how late it is.
    */
   forgetOld(mono: number): void {
-    this.recent.forgetUntil(mono - this.windows.recentMs);
+    this.recent.forgetOld(mono);
   }
 
   /** Returns the entries that are kept durably, oldest first. */
   durableEntries(): { id: string; at: number; reply: Reply }[] {
     return this.durable.all().map(({ id, at, reply }) => ({ id, at, reply }));
+  }
+}
+
+/**
+ * Replies to commands with a dedup id: those that are not committed, and two generations of those that are. A generation
+ * takes what is committed within one window; when the next one begins, the one before the last is forgotten as a whole.
+ */
+class RecentReplies {
+  /** Not committed yet. */
+  private readonly waiting = new SmallMap<string, Reply>();
+  /** The generation that takes what is committed, and the one before; null while they are empty. */
+  private newer: SmallMap<string, Reply> | null = null;
+  private older: SmallMap<string, Reply> | null = null;
+  /** Monotonic ms at which `newer` began. */
+  private since = 0;
+
+  constructor(private readonly windowMs: number) {}
+
+  get(id: string): Reply | undefined {
+    return this.waiting.get(id) ?? this.newer?.get(id) ?? this.older?.get(id);
+  }
+
+  add(id: string, reply: Reply): void {
+    this.waiting.set(id, isNothing(reply) ? NOTHING : reply);
+  }
+
+  committed(ids: readonly string[], mono: number): void {
+    this.forgetOld(mono);
+    if (ids.length === 0) return;
+    if (this.newer === null) {
+      this.newer = new SmallMap();
+      this.since = mono;
+    }
+    for (const id of ids) {
+      const reply = this.waiting.get(id);
+      if (reply === undefined) continue;
+      this.waiting.delete(id);
+      this.newer.set(id, reply);
+    }
+  }
+
+  forgetOld(mono: number): void {
+    if (mono - this.since < this.windowMs) return;
+    // What was committed at the very end of a generation has its window after that.
+    this.older = mono - this.since < 2 * this.windowMs ? this.newer : null;
+    this.newer = null;
+    this.since = mono;
   }
 }
 
@@ -93,24 +141,18 @@ class CommandQueue {
   }
 
   /** Adds a command at the end. */
-  add(id: string, reply: Reply, at: number): ExecutedCommand {
+  add(id: string, reply: Reply, at: number): void {
     const added: ExecutedCommand = { id, reply: isNothing(reply) ? NOTHING : reply, at, next: null };
     this.byId ??= new SmallMap();
     this.byId.set(id, added);
     if (this.last === null) this.first = added;
     else this.last.next = added;
     this.last = added;
-    return added;
   }
 
   /** Drops the commands whose time is before `time`. */
   forgetBefore(time: number): void {
     while (this.first !== null && this.first.at < time) this.dropFirst(this.first);
-  }
-
-  /** Drops the commands whose time is `time` or before it. */
-  forgetUntil(time: number): void {
-    while (this.first !== null && this.first.at <= time) this.dropFirst(this.first);
   }
 
   /** Returns the commands, oldest first. */
