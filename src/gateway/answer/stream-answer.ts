@@ -142,7 +142,8 @@ class StreamAnswer implements BodySource {
       if (end !== null) break;
       this.hold.grow();
       this.isPulling = true;
-      ({ bytes, end } = await source.next());
+      const next = source.next();
+      ({ bytes, end } = next instanceof Promise ? await next : next);
       this.isPulling = false;
     }
     const last = await this.endOnce(end ?? this.cut());

@@ -60,27 +60,57 @@ export abstract class WatchedBody {
   /** Returns what a chunk contains; null means that the body has ended normally. */
   protected abstract take(chunk: Uint8Array | null): StreamChunk;
 
-  /** Reads the next chunk. A connection that broke is returned as an `end`, not thrown. */
-  async next(): Promise<StreamChunk> {
+  /**
+   * Reads the next chunk, at once when it has arrived. A connection that broke is returned as an `end`: this neither throws
+   * nor rejects.
+   */
+  next(): StreamChunk | Promise<StreamChunk> {
     this.lastAt = this.clock.mono();
     this.readAt = this.lastAt;
     this.reading = true;
+    if (this.busyMs >= BUSY_MS) return this.nextAfterTurn();
     try {
       // After an abort the buffered rest must not be passed on.
       if (this.rest !== null) this.abort.signal.throwIfAborted();
-      if (this.busyMs >= BUSY_MS) await this.giveTurn();
-      const chunk = this.rest ?? (await this.body.read());
-      this.readAt = this.clock.mono();
-      const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
-      this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
-      return this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
+      const read = this.rest ?? this.body.read();
+      return read instanceof Promise ? read.then(this.onRead, this.onBroken) : this.onRead(read);
     } catch (error) {
-      return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
-    } finally {
-      this.lastAt = this.clock.mono();
-      this.busyMs += this.lastAt - this.readAt;
-      this.reading = false;
+      return this.onBroken(error);
     }
+  }
+
+  private async nextAfterTurn(): Promise<StreamChunk> {
+    try {
+      await this.giveTurn();
+      return this.onRead(this.rest ?? (await this.body.read()));
+    } catch (error) {
+      return this.onBroken(error);
+    }
+  }
+
+  /** Returns what a chunk contains, or its first piece. */
+  private readonly onRead = (chunk: Uint8Array | null): StreamChunk => {
+    this.readAt = this.clock.mono();
+    const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
+    this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
+    try {
+      const taken = this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
+      this.noteRead();
+      return taken;
+    } catch (error) {
+      return this.onBroken(error);
+    }
+  };
+
+  private readonly onBroken = (error: unknown): StreamChunk => {
+    this.noteRead();
+    return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
+  };
+
+  private noteRead(): void {
+    this.lastAt = this.clock.mono();
+    this.busyMs += this.lastAt - this.readAt;
+    this.reading = false;
   }
 
   private async giveTurn(): Promise<void> {

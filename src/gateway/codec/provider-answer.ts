@@ -32,8 +32,8 @@ export type StreamResult = Omit<StreamMachine, "feed" | "feedData" | "feedRun">;
 /** An open stream of one attempt. */
 export interface StreamSource {
   readonly machine: StreamResult;
-  /** Returns the next chunk. Failures of the connection are returned as an `end`, not thrown. */
-  next(): Promise<StreamChunk>;
+  /** Returns the next chunk, at once when it has arrived. Failures of the connection are returned as an `end`, not thrown. */
+  next(): StreamChunk | Promise<StreamChunk>;
   /** Closes the connection. */
   stop(): void;
 }
