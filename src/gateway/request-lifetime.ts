@@ -25,11 +25,12 @@ export class RequestLifetime {
   private attempt: Cancellation | null = null;
   private wake: (() => void) | null = null;
   private listener: LifetimeListener | null = null;
+  private isClosed = false;
   private readonly cancelDeadline: () => void;
 
   /** `ms` is the time that all attempts together may take. */
   constructor(
-    private readonly client: AbortSignal,
+    client: AbortSignal,
     private readonly clock: Clock,
     ms: number,
   ) {
@@ -40,7 +41,7 @@ export class RequestLifetime {
 
   /** The client has disconnected. */
   handleEvent(): void {
-    this.abort(CLIENT_GONE);
+    if (!this.isClosed) this.abort(CLIENT_GONE);
   }
 
   /** Ends the request for a reason of this process. */
@@ -82,11 +83,14 @@ export class RequestLifetime {
     this.listener = listener;
   }
 
-  /** Ends the lifetime: removes the deadline and the listener on the client's signal. */
+  /**
+   * Ends the lifetime: the deadline is removed, and the client's signal is not heeded any more. The listener stays on the
+   * signal, which ends with the request as well: to remove it costs as much as to add it.
+   */
   close(): void {
+    this.isClosed = true;
     this.listener?.closed(this);
     this.listener = null;
     this.cancelDeadline();
-    this.client.removeEventListener("abort", this);
   }
 }
