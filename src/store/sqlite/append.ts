@@ -71,12 +71,15 @@ export function appending(connection: SqliteConnection): (cells: Cells) => strin
 /** A commit as its row. Throws when a value fits no column. */
 export function commitRow(c: Commit): Cells {
   const { actor, seq, by } = c;
-  const [done, marks, events] = [JSON.stringify(c.done), JSON.stringify(c.marks), JSON.stringify(c.events)];
-  const row = [actor, seq, c.shard, c.epoch, c.at, c.linesTo, c.lines, c.v, by, done, marks, events];
+  const row = [actor, seq, c.shard, c.epoch, c.at, c.linesTo, c.lines, c.v, by];
+  row.push(listText(c.done), listText(c.marks), listText(c.events));
   // Refused here, the error concerns this caller only; refused by SQLite, it would undo the other commits
   // too.
   assert(row.every(fits), `commit ${actor}/${seq} holds what no column takes`);
   return row;
 }
+
+/** Commits of charges have no `done`, so its text is mostly the same. */
+const listText = (list: readonly unknown[]): string => (list.length === 0 ? "[]" : JSON.stringify(list));
 
 const fits = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value);
