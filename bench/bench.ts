@@ -2,6 +2,7 @@
 // Exits 1 when a result is wrong (a bad answer, unlike bytes, a charge too many or too few), never because it is slow.
 
 import { parseArgs } from "node:util";
+import { allocations } from "./allocations.ts";
 import { apiKeys } from "./api-keys.ts";
 import { WrongResult } from "./books.ts";
 import { cluster } from "./cluster-measure.ts";
@@ -45,6 +46,7 @@ const MEASURES: readonly Measure[] = [
   cluster,
   consolePaint,
   traces,
+  allocations,
 ];
 
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]
