@@ -34,6 +34,10 @@ export interface ActivationCacheParts extends HostServices {
   readonly observer: ActorObserver | undefined;
 }
 
+/** Activations that a periodic save takes at a time: of all of them a part, and a few at least. */
+const SAVES_MIN = 8;
+const SAVE_STEPS = 64;
+
 /** The activations of a node. It writes snapshots and documents to the store. */
 export class ActivationCache {
   private readonly host: ActivationHost;
@@ -168,14 +172,17 @@ export class ActivationCache {
   }
 
   /**
-   * Requests a save of every activation at its next chance. Those that can be saved at once are saved a few
-   * at a time, because a save has a copy of its actor's state.
+   * Requests a save of every activation at its next chance. Those that can be saved at once are saved some
+   * at a time: a save has a copy of its actor's state, and to make text of a hundred of them takes longer than others
+   * should wait for the event loop. With many activations there are more at a time, so that all come in time.
    */
   readonly saveSoon: () => Promise<void> = coalesce(async () => {
+    const all = this.all();
+    const atOnce = Math.min(this.host.limits.saves, Math.max(SAVES_MIN, Math.ceil(all.length / SAVE_STEPS)));
     const writes: Promise<void>[] = [];
-    for (const activation of this.all()) {
+    for (const activation of all) {
       const write = activation.saveSoon();
-      if (write !== null && writes.push(write) >= this.host.limits.saves) await Promise.all(writes.splice(0));
+      if (write !== null && writes.push(write) >= atOnce) await Promise.all(writes.splice(0));
     }
     await Promise.all(writes);
   });
