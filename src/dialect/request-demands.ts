@@ -61,16 +61,11 @@ export const recordDemands = (body: Json, demands: Demands): void => {
   known.set(body, { ...demands, otherModel: null });
 };
 
-/** The body that was read last and is not kept, and what was found in it: its second reading mostly follows at once. */
-let last: { readonly body: Json; readonly reader: ReadBody } | null = null;
-
 function readerOf(body: Json): ReadBody {
-  if (last?.body === body) return last.reader;
   const found = known.get(body);
   if (found !== undefined) return found;
   const reader = new BodyReader(body);
   if (reader.isLong) known.set(body, reader);
-  else last = { body, reader };
   return reader;
 }
 

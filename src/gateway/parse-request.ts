@@ -16,8 +16,8 @@ import { conversationOf } from "./routing/rendezvous.ts";
 import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 
-/** The services that reading needs. */
-export interface RequestReadingParts {
+/** The services that parsing needs. */
+export interface RequestParsingParts {
   readonly idempotentAdmission: Pick<IdempotentAdmission, "hashes">;
   readonly storedObjects: Pick<StoredObjectIndex, "find">;
 }
@@ -27,10 +27,11 @@ export type RequestHead = Pick<ParsedFields, "caller" | "streamShape" | "request
 
 /**
  * Parses a body and fills the context, at once unless the request has an Idempotency-Key or refers to stored objects.
- * Returns what admission takes: the context, or the refusal of an invalid body. Throws or rejects with `RefusedError`.
+ * Returns what admission takes: the context, or a refusal, which admission returns after those that come first. Throws or
+ * rejects with `RefusedError` where a refusal has no hashes of an Idempotency-Key.
  */
 export function parseRequest(
-  parts: RequestReadingParts,
+  parts: RequestParsingParts,
   context: RunningRequest,
   payload: Payload,
   head: RequestHead,
@@ -46,7 +47,7 @@ export function parseRequest(
   }
   const { request } = parsed;
   const name = meter.free ? null : call.headers.get("idempotency-key");
-  if (name !== null) return readRepeatable(parts, context, { request, payload, head, name });
+  if (name !== null) return parseRepeatable(parts, context, { request, payload, head, name });
   const pin = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
   return pin instanceof Promise
     ? pin.then((later) => filled(context, request, head, null, later))
@@ -54,8 +55,8 @@ export function parseRequest(
 }
 
 /** Does the same for a request with an Idempotency-Key. */
-async function readRepeatable(
-  parts: RequestReadingParts,
+async function parseRepeatable(
+  parts: RequestParsingParts,
   context: RunningRequest,
   given: {
     readonly request: ModelRequest;

@@ -32,12 +32,12 @@ export interface RuntimeLimits {
   /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
   readonly saveMs: number;
   readonly saveCommits: number;
-  /** Saves of idle actors in progress at once; further ones wait. */
+  /** The most saves of idle actors in progress at once; further ones wait. */
   readonly saves: number;
   /** How long (ms) a command without a dedup id is remembered; an older one is `too_old`. */
   readonly dedupMs: number;
   /**
-   * How long (ms) a command with a dedup id is remembered in memory. One older than `lookupMs` is looked up
+   * How long (ms) a command with a dedup id is remembered in memory at least. One older than `lookupMs` is looked up
    * in the ledger.
    */
   readonly recentMs: number;

@@ -45,10 +45,14 @@ export function createHttpUpstream(
 
   function send(attempt: UpstreamRequest): Promise<SendResult> {
     const { key, path, model, stream } = attempt;
-    const found = destinations.find({ provider: key.provider, config: key.config, path, model, stream });
-    return "fault" in found
-      ? Promise.resolve(failed(found.fault, `Provider ${found.text}`))
-      : sendTo(found, attempt, false);
+    try {
+      const found = destinations.find({ provider: key.provider, config: key.config, path, model, stream });
+      return "fault" in found
+        ? Promise.resolve(failed(found.fault, `Provider ${found.text}`))
+        : sendTo(found, attempt, false);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Sends to a destination. Only the first try may be repeated with another credential. */
@@ -78,7 +82,7 @@ export function createHttpUpstream(
         response.body.cancel();
         return sendTo(found, attempt, true);
       }
-      // Nearly never called.
+      // Nearly never called, so the texts are not put together before.
       const scrub = (text: string): string =>
         redacted(text, [credential, key.secret, key.privateKey ?? ""], found.place.hidden ?? []);
       if (status < 200 || status >= 300) return failureOf(response, attempt, scrub);

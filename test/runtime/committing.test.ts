@@ -6,7 +6,7 @@ import { settled } from "./manual-clock.ts";
 import { ledgerOf, rig, totalOf } from "./rig.ts";
 
 describe("natural batching", () => {
-  test("an idle lane commits at once, without a timer", async () => {
+  test("an idle lane commits at the end of the turn, without a timer", async () => {
     const { ask, store, clock } = await rig();
     const before = clock.mono();
     await ask("a", "add", { amount: 1 });

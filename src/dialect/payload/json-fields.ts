@@ -66,8 +66,8 @@ export function topLevelFields(text: string): JsonFields | null {
 }
 
 /**
- * Returns whether the text of an object has as many top-level fields as its parsed value: then no name is repeated. It makes
- * no text of any name, so that a body that is sent on as it came costs one pass.
+ * Returns whether the text of an object has as many top-level fields as its parsed value: then no name is repeated. It copies
+ * no name, so that a body that is sent on as it came costs one pass and no memory.
  */
 export function hasEachFieldOnce(text: string, value: object): boolean {
   let left = Object.keys(value).length;

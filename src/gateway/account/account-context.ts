@@ -31,8 +31,8 @@ export interface ConfigCopy {
 }
 
 /**
- * What a route is made from: the account, its ancestors, its Owner's configuration and its effective maps. It is the same
- * object for the requests of an account as long as all of these are unchanged.
+ * What a route is made from: the account, its ancestors, its Owner's configuration and its effective maps. Mostly it is the
+ * same object for the requests of an account as long as all of these are unchanged.
  */
 export interface AccountContext {
   readonly account: ProfileCopy;
@@ -52,7 +52,10 @@ interface KeptContext {
 
 /** The last context of each account. */
 export class AccountContexts {
-  /** By the account's profile, which is the same object as long as the account is loaded on this node. */
+  /**
+   * By the account's profile: while an account is loaded on this node, each version of its profile is one object. The
+   * profile of an account elsewhere is another object each time it is read, and so is its context.
+   */
   private readonly kept = new WeakMap<Profile, KeptContext>();
 
   /**

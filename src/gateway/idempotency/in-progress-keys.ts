@@ -59,7 +59,7 @@ export function createInProgressKeys(most = KEPT_MAX): InProgressKeys {
     entry.free();
   }
 
-  /** Called for every request; most have no key. */
+  /** Records what has become of a request that holds a key, and frees the key when nothing more follows. Most hold none. */
   function note(id: string, isAnswered: boolean, isSettled: boolean): void {
     const entry = byId.get(id);
     if (entry === undefined) return;

@@ -70,8 +70,10 @@ interface KeptRoute {
 }
 
 /** The routes of a context, by model; a model has one for each path. A context is never mutated. */
-const known = new WeakMap<AccountContext, Map<string, readonly KeptRoute[]>>();
-/** Models of one account with routes. The client chooses the model, so there is no end of them. */
+const known = new Map<AccountContext, Map<string, readonly KeptRoute[]>>();
+/** Contexts whose routes are kept; the one that came first makes room. */
+const CONTEXTS_MAX = 1_000;
+/** Models of one context with routes. The client chooses the model, so there is no end of them. */
 const ROUTES_MAX = 20;
 /** Routes of longer names are not kept. */
 const NAME_LENGTH_MAX = 200;
@@ -79,6 +81,7 @@ const NAME_LENGTH_MAX = 200;
 function keptRoutes(accountContext: AccountContext): Map<string, readonly KeptRoute[]> {
   let routes = known.get(accountContext);
   if (routes === undefined) {
+    if (known.size >= CONTEXTS_MAX) known.delete(known.keys().next().value!);
     routes = new Map();
     known.set(accountContext, routes);
   }

@@ -99,10 +99,10 @@ export function createCommitter(parts: {
     const commits: Commit[] = [];
     const readySince: number[] = [];
     for (const { writer, since } of lane.waiting.splice(0, limits.laneCommits)) {
-      const commit = writer.cut();
-      if (commit === null) continue;
+      const cut = writer.cut();
+      if (cut === null) continue;
       writers.push(writer);
-      commits.push(commit);
+      commits.push(cut);
       readySince.push(since);
     }
     if (commits.length > 0) {

@@ -30,8 +30,8 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
   bornAt >= Math.max(now - of.lookupMs, loadedAt + SKEW_MS) && bornAt <= now + SKEW_MS;
 
 /**
- * The executed commands of one actor. `dedupMs` is the window (ms) of commands without a dedup id; those with one are
- * remembered for at least `recentMs` after their commit, and for less than twice as long while the actor commits.
+ * The executed commands of one actor. `dedupMs` is the window (ms) of commands without a dedup id. Those with one are
+ * remembered for at least `recentMs` after their commit, and about twice as long while the actor commits steadily.
  */
 export class DedupTable {
   private readonly durable = new CommandQueue();
@@ -66,7 +66,7 @@ export class DedupTable {
   }
 
   /**
-   * Forgets commands with a dedup id whose window is over at `mono`, monotonic ms. The next commit does the
+   * Forgets commands with a dedup id whose generation is over at `mono`, monotonic ms. The next commit does the
    * same; this is for an actor that makes none. The others stay: only a turn may say how late it is.
    */
   forgetOld(mono: number): void {

@@ -62,10 +62,13 @@ describe("a route", () => {
     expect(routed(context, { model })).not.toBe(routed(context, { model }));
   });
 
-  test("is not kept beyond a number of models of one account", () => {
+  test("is not kept beyond a number of models and of contexts", () => {
     const context = sampleContext();
     const first = routed(context);
     for (let i = 0; i < 20; i++) routed(context, { model: `m${i}` });
     expect(routed(context)).not.toBe(first);
+    const again = routed(context);
+    for (let i = 0; i < 1_000; i++) routed(sampleContext());
+    expect(routed(context)).not.toBe(again);
   });
 });
