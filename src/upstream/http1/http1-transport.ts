@@ -24,20 +24,21 @@ export class Http1Transport implements Transport {
   }
 
   open(request: TransportRequest): Promise<UpstreamResponse> {
-    const { signal, body } = request;
+    const { body } = request;
     if (body instanceof FormData) return this.#openForm(request, body);
     try {
-      const encoded = encodeRequest(request, body);
-      signal.throwIfAborted();
-      const idle = this.#pool.takeIdle(request);
-      return idle === null ? this.#openAnew(request, encoded) : responseOn(idle, encoded, signal);
+      return this.#send(request, encodeRequest(request, body));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   async #openForm(request: TransportRequest, form: FormData): Promise<UpstreamResponse> {
-    const encoded = await encodedForm(request, form);
+    return this.#send(request, await encodedForm(request, form));
+  }
+
+  /** Sends over an idle connection, or over a new one. Throws when the request is aborted already. */
+  #send(request: TransportRequest, encoded: HttpRequest): Promise<UpstreamResponse> {
     request.signal.throwIfAborted();
     const idle = this.#pool.takeIdle(request);
     return idle === null ? this.#openAnew(request, encoded) : responseOn(idle, encoded, request.signal);
