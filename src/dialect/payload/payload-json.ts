@@ -19,8 +19,6 @@ class JsonTextPayload implements Payload {
   readonly contentType = "application/json";
   /** Undefined until an edit needs them. */
   private fields: JsonFields | null | undefined = undefined;
-  /** Whether no field is named twice; null until somebody asks. */
-  private isPlain: boolean | null = null;
 
   constructor(
     private readonly text: string,
@@ -39,7 +37,7 @@ class JsonTextPayload implements Payload {
   edited(edits: FieldEdits): string {
     const { text, value } = this;
     if (!isObject(value)) return text;
-    if (!changes(value, edits) && this.hasEachFieldOnce()) return text;
+    if (!changes(value, edits) && hasEachFieldOnce(text, value)) return text;
     if (this.fields === undefined) this.fields = topLevelFields(text);
     if (this.fields === null) return rewritten(value, edits);
     let sent = "";
@@ -49,11 +47,6 @@ class JsonTextPayload implements Payload {
       at = to;
     }
     return sent + text.slice(at);
-  }
-
-  private hasEachFieldOnce(): boolean {
-    this.isPlain ??= hasEachFieldOnce(this.text, this.value as Json);
-    return this.isPlain;
   }
 
   without(places: readonly JsonPath[]): Payload {

@@ -50,13 +50,14 @@ export class ConnectionPool {
   readonly #clock: Clock;
   /** By address; the peers of an address differ in port or name. */
   readonly #peers = new Map<string, PeerConnections[]>();
-  readonly #writes = new TurnWrites();
+  readonly #writes: TurnWrites;
   #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#writes = new TurnWrites(clock);
   }
 
   /** Takes the idle connection to a peer that was used last; null when there is none. */

@@ -2,6 +2,8 @@
 // woken once for all of them instead of once for each, and to wake it is most of what a small write costs. Requests are
 // written in the order in which they were added, and none waits longer than the turn.
 
+import type { Clock } from "../../base/clock.ts";
+
 /** A connection with a request to write. */
 export interface WaitingWriter {
   /** Writes the request, unless it ended meanwhile. Must not throw. */
@@ -10,12 +12,17 @@ export interface WaitingWriter {
 
 /** The requests of the current turn. Each connection has one at most, so connections are the bound. */
 export class TurnWrites {
+  readonly #clock: Pick<Clock, "endOfTurn">;
   #waiting: WaitingWriter[] = [];
+
+  constructor(clock: Pick<Clock, "endOfTurn">) {
+    this.#clock = clock;
+  }
 
   add(writer: WaitingWriter): void {
     this.#waiting.push(writer);
     // Not a microtask: each message of a client is a task of its own, and would be written by itself.
-    if (this.#waiting.length === 1) setImmediate(this.#flush);
+    if (this.#waiting.length === 1) this.#clock.endOfTurn(this.#flush);
   }
 
   readonly #flush = (): void => {
