@@ -6,7 +6,7 @@ import type { Random } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { readPayload } from "../../gateway/body.ts";
-import type { BodySource, GatewayCall, Outcome } from "../../gateway/call.ts";
+import type { GatewayCall, Outcome } from "../../gateway/call.ts";
 import type { ApiStyle } from "../../gateway/codec/key-formats.ts";
 import { GATEWAY_ENDPOINTS, type GatewayEndpoint } from "../../gateway/endpoints.ts";
 import type { LargeBodies } from "../../gateway/large-body/worker-pool.ts";
@@ -26,6 +26,7 @@ import { CONVERSATION_ENDPOINTS } from "./endpoint-table.ts";
 import { MEDIA_ENDPOINTS, STORED_RESPONSE_ENDPOINTS } from "./media-endpoint-table.ts";
 import { type ModelsParts, models } from "./models.ts";
 import { type QuoteParts, quotes } from "./quote.ts";
+import { responseBody, streamedBody } from "./response-body.ts";
 
 /** What requests that go to a provider need at the edge. */
 export interface ForwardingParts extends Pick<ListenerParts, "listener" | "routed"> {
@@ -188,12 +189,10 @@ function failedOutcome(
 function responseOf(outcome: Outcome, style: ApiStyle): Response {
   switch (outcome.kind) {
     case "whole":
-      return new Response(typeof outcome.body === "string" ? outcome.body : inPieces(outcome.body), {
-        headers: typed(outcome.headers),
-      });
+      return new Response(responseBody(outcome.body), { headers: typed(outcome.headers) });
     case "stream": {
       const { body } = outcome;
-      return new Response(body instanceof Uint8Array ? body : directStream(body), {
+      return new Response(body instanceof Uint8Array ? responseBody(body) : streamedBody(body), {
         headers: { ...STREAM_HEADERS, ...outcome.headers },
       });
     }
@@ -207,36 +206,5 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
 const typed = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
 
-/** A larger body is sent in pieces: a response copies a whole one, which holds up the event loop. */
-const WHOLE_BYTES_MAX = 4 * 1024 * 1024;
-const PIECE_BYTES = 256 * 1024;
-
-/** Returns a large body as a stream of its pieces, without a stated length. */
-function inPieces(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
-  if (body.length <= WHOLE_BYTES_MAX) return body;
-  let at = 0;
-  return new ReadableStream<Uint8Array>({
-    pull(client) {
-      client.enqueue(body.subarray(at, at + PIECE_BYTES));
-      at += PIECE_BYTES;
-      if (at >= body.length) client.close();
-    },
-  });
-}
-
 /** The shape of errors that SDKs of each style read. */
 const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;
-
-/**
- * Returns a response body whose chunks are written straight into the client's connection, without a queue between
- * and without a promise for each of them, unless the client reads slowly.
- */
-function directStream(body: BodySource): ReadableStream<Uint8Array> {
-  const source: Bun.DirectUnderlyingSource = {
-    type: "direct",
-    pull: (client) => body.fill(client),
-    cancel: () => body.gone(),
-  };
-  // The types of the DOM do not know this kind of source.
-  return new ReadableStream(source as unknown as UnderlyingDefaultSource<Uint8Array>);
-}

@@ -1,0 +1,56 @@
+// What the body of a response is made of, so that the runtime sends it with few system calls and without copying much of it at
+// once. It changes no byte.
+
+import type { BodySource } from "../../gateway/call.ts";
+
+/**
+ * Head and body of a response that is made later than in its request's turn leave together up to 16 KB. Of a larger one Bun
+ * sends each name and each value of the head by a system call of its own, forty in all, unless its body is a stream.
+ */
+export const TOGETHER_BYTES_MAX = 14 * 1024;
+/** The size of a piece, and of the largest body that is handed over in one write, which keeps what the client does not take. */
+export const PIECE_BYTES = 256 * 1024;
+/** A larger body is sent in pieces: a response copies a whole one, which holds up the event loop. */
+export const UNCUT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** What a response can be made of here. */
+type ResponseBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+
+/** Returns the body of a response whose bytes are all there. Where it is a stream, the response states no length. */
+export function responseBody(body: string | Uint8Array<ArrayBuffer>): ResponseBody {
+  const size = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  if (size <= TOGETHER_BYTES_MAX) return body;
+  if (size <= PIECE_BYTES) return inOneWrite(body);
+  return size <= UNCUT_BYTES_MAX || typeof body === "string" ? body : inPieces(body);
+}
+
+/**
+ * Returns a response body whose chunks are written straight into the client's connection, without a queue between
+ * and without a promise for each of them, unless the client reads slowly.
+ */
+export const streamedBody = (body: BodySource): ReadableStream<Uint8Array> =>
+  direct({ type: "direct", pull: (client) => body.fill(client), cancel: () => body.gone() });
+
+const inOneWrite = (body: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> =>
+  direct({
+    type: "direct",
+    pull(client) {
+      client.write(body);
+      client.end();
+    },
+  });
+
+function inPieces(body: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(client) {
+      client.enqueue(body.subarray(at, at + PIECE_BYTES));
+      at += PIECE_BYTES;
+      if (at >= body.length) client.close();
+    },
+  });
+}
+
+/** The types of the DOM do not know this kind of source. */
+const direct = (source: Bun.DirectUnderlyingSource): ReadableStream<Uint8Array> =>
+  new ReadableStream(source as unknown as UnderlyingDefaultSource<Uint8Array>);
