@@ -8,7 +8,7 @@ import type { BodySource } from "../../gateway/call.ts";
  * sends each name and each value of the head by a system call of its own, forty in all, unless its body is a stream.
  */
 export const TOGETHER_BYTES_MAX = 14 * 1024;
-/** The size of a piece, and of the largest body that is handed over in one write, which keeps what the client does not take. */
+/** The size of a piece, and of the largest body that is written at once: the runtime keeps what the client does not take. */
 export const PIECE_BYTES = 256 * 1024;
 /** A larger body is sent in pieces: a response copies a whole one, which holds up the event loop. */
 export const UNCUT_BYTES_MAX = 4 * 1024 * 1024;
@@ -20,7 +20,7 @@ type ResponseBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array
 export function responseBody(body: string | Uint8Array<ArrayBuffer>): ResponseBody {
   const size = typeof body === "string" ? Buffer.byteLength(body) : body.length;
   if (size <= TOGETHER_BYTES_MAX) return body;
-  if (size <= PIECE_BYTES) return inOneWrite(body);
+  if (size <= PIECE_BYTES) return gathered(body);
   return size <= UNCUT_BYTES_MAX || typeof body === "string" ? body : inPieces(body);
 }
 
@@ -31,14 +31,21 @@ export function responseBody(body: string | Uint8Array<ArrayBuffer>): ResponseBo
 export const streamedBody = (body: BodySource): ReadableStream<Uint8Array> =>
   direct({ type: "direct", pull: (client) => body.fill(client), cancel: () => body.gone() });
 
-const inOneWrite = (body: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> =>
-  direct({
+/** Bun gathers writes of this size with the head and the end of the response; a larger one leaves apart from its end. */
+const GATHERED_BYTES = 8 * 1024;
+
+function gathered(body: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  return direct({
     type: "direct",
     pull(client) {
-      client.write(body);
+      for (let at = 0; at < bytes.length; at += GATHERED_BYTES) {
+        client.write(bytes.subarray(at, at + GATHERED_BYTES));
+      }
       client.end();
     },
   });
+}
 
 function inPieces(body: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
   let at = 0;
