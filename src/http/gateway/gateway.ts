@@ -26,7 +26,7 @@ import { CONVERSATION_ENDPOINTS } from "./endpoint-table.ts";
 import { MEDIA_ENDPOINTS, STORED_RESPONSE_ENDPOINTS } from "./media-endpoint-table.ts";
 import { type ModelsParts, models } from "./models.ts";
 import { type QuoteParts, quotes } from "./quote.ts";
-import { responseBody, streamedBody } from "./response-body.ts";
+import { responseBody } from "./response-body.ts";
 
 /** What requests that go to a provider need at the edge. */
 export interface ForwardingParts extends Pick<ListenerParts, "listener" | "routed"> {
@@ -190,12 +190,8 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
   switch (outcome.kind) {
     case "whole":
       return new Response(responseBody(outcome.body), { headers: typed(outcome.headers) });
-    case "stream": {
-      const { body } = outcome;
-      return new Response(body instanceof Uint8Array ? responseBody(body) : streamedBody(body), {
-        headers: { ...STREAM_HEADERS, ...outcome.headers },
-      });
-    }
+    case "stream":
+      return new Response(responseBody(outcome.body), { headers: { ...STREAM_HEADERS, ...outcome.headers } });
     case "rejected":
       return ERROR_RESPONSES[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
     case "refused":

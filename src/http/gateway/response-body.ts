@@ -1,7 +1,7 @@
 // What the body of a response is made of, so that the runtime sends it with few system calls and without copying much of it at
 // once. It changes no byte.
 
-import type { BodySource } from "../../gateway/call.ts";
+import type { BodySource, ResponseBody } from "../../gateway/call.ts";
 
 /**
  * Head and body of a response that is made later than in its request's turn leave together up to 16 KB. Of a larger one Bun
@@ -13,22 +13,23 @@ export const PIECE_BYTES = 256 * 1024;
 /** A larger body is sent in pieces: a response copies a whole one, which holds up the event loop. */
 export const UNCUT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What a response can be made of here. */
-type ResponseBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
-
-/** Returns the body of a response whose bytes are all there. Where it is a stream, the response states no length. */
-export function responseBody(body: string | Uint8Array<ArrayBuffer>): ResponseBody {
-  const size = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+/** Returns what a response of this body is made of. Where that is a stream, the response states no length. */
+export function responseBody(
+  body: string | ResponseBody,
+): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+  const isText = typeof body === "string";
+  if (!isText && !(body instanceof Uint8Array)) return streamed(body);
+  const size = isText ? Buffer.byteLength(body) : body.length;
   if (size <= TOGETHER_BYTES_MAX) return body;
   if (size <= PIECE_BYTES) return gathered(body);
-  return size <= UNCUT_BYTES_MAX || typeof body === "string" ? body : inPieces(body);
+  return isText || size <= UNCUT_BYTES_MAX ? body : inPieces(body);
 }
 
 /**
  * Returns a response body whose chunks are written straight into the client's connection, without a queue between
  * and without a promise for each of them, unless the client reads slowly.
  */
-export const streamedBody = (body: BodySource): ReadableStream<Uint8Array> =>
+const streamed = (body: BodySource): ReadableStream<Uint8Array> =>
   direct({ type: "direct", pull: (client) => body.fill(client), cancel: () => body.gone() });
 
 /** Bun gathers writes of this size with the head and the end of the response; a larger one leaves apart from its end. */
