@@ -1,6 +1,6 @@
 // CPU time that a request costs the server's process, as a ratio to the pass-through's, at 64 requests in flight, in either
 // style. The two take turns in short rounds and each pair of rounds gives one ratio, so that a busy neighbor spoils a round
-// and not the result. The first pair warms both up and does not count.
+// and not the result. Before them the service is warmed up, until its compiler has little left to do.
 
 import type { Books } from "./books.ts";
 import { grouped, median, range, sum } from "./figures.ts";
@@ -14,6 +14,18 @@ import type { Ask, StyleName } from "./styles.ts";
 
 /** Requests in flight. */
 export const CONCURRENCY = 64;
+
+interface Times {
+  /** How long each kind of requests is sent to the service before the rounds. */
+  readonly warmUpMs: number;
+  readonly rounds: number;
+  readonly roundMs: number;
+}
+
+/** Of streams a second has a thousand, and the compiler of the service's code is not done before some twenty thousand. */
+const FULL: Times = { warmUpMs: 20_000, rounds: 6, roundMs: 3_000 };
+/** Its first round is the warm-up. */
+const QUICK: Times = { warmUpMs: 0, rounds: 3, roundMs: 1_000 };
 
 export interface Spent {
   /** CPU time of all the servers together, per request. */
@@ -54,14 +66,16 @@ async function measureKind(
   stage: Stage,
   prefix: string,
   kind: Kind,
-  rounds: number,
-  ms: number,
+  { warmUpMs, rounds, roundMs }: Times,
 ): Promise<Measured> {
+  const spendOnService = (ms: number) =>
+    spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms);
+  if (warmUpMs > 0) await spendOnService(warmUpMs);
   const before = await stage.admin.counters();
   const [service, passThrough] = await inTurns(
     [
-      () => spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms),
-      () => spend(stage.load, [stage.passThrough], [stage.passThroughTarget], kind, ms),
+      () => spendOnService(roundMs),
+      () => spend(stage.load, [stage.passThrough], [stage.passThroughTarget], kind, roundMs),
     ],
     rounds,
   );
@@ -111,8 +125,7 @@ const measureOf = ({ name, about, style, keys = style, prefix, kinds }: Series):
   run: (quick) =>
     onStage({ style, keys, accounts: Math.max(...kinds.map((kind) => kind.accounts)) }, async (stage) => {
       const measured: Measured[] = [];
-      for (const kind of kinds)
-        measured.push(await measureKind(stage, prefix, kind, quick ? 3 : 6, quick ? 1_000 : 3_000));
+      for (const kind of kinds) measured.push(await measureKind(stage, prefix, kind, quick ? QUICK : FULL));
       const rows = measured.flatMap((one) => one.rows);
       const isSpeed = (row: Row) => row.target === "";
       return {
