@@ -1,12 +1,12 @@
 // `npm run bench:guard`: compares what requests cost, as a ratio to the pass-through, with bench/baseline.json. What is more than
 // a quarter worse is measured again on new processes; the exit code is 1 only when it is worse again, or when an answer is
-// wrong. `--write` writes the baseline instead. A process gets faster over tens of thousands of requests, so every pass has
+// wrong. `--write` writes the baseline of this processor instead. A process gets faster over tens of thousands of requests, so every pass has
 // the same kinds in the same order as the baseline's.
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { WrongResult } from "../books.ts";
-import { type Baseline, readBaseline, writeBaseline } from "./baseline.ts";
+import { type Baseline, ratioIn, readBaselines, writeBaseline } from "./baseline.ts";
 import { finalVerdict, type Judgment, judge, QUIET_ROUNDS_MIN } from "./judge.ts";
 import { GUARD_KINDS, measureRounds } from "./measure.ts";
 
@@ -35,11 +35,11 @@ function outcomeOf(judgment: Judgment): string {
 }
 
 /** Returns the number of kinds that failed. */
-async function compare(baseline: Baseline): Promise<number> {
+async function compare(baselines: readonly Baseline[]): Promise<number> {
   const startedAt = performance.now();
   const judged = async (kinds: typeof GUARD_KINDS, untilMs: number) => {
     const rounds = await measureRounds(kinds, { ...ROUNDS, untilMs });
-    return new Map(kinds.map(({ id }) => [id, judge(rounds.get(id) ?? [], baseline.ratios[id])]));
+    return new Map(kinds.map(({ id }) => [id, judge(rounds.get(id) ?? [], ratioIn(baselines, id))]));
   };
   const first = await judged(GUARD_KINDS, startedAt + FIRST_PASS_MS);
   const worse = GUARD_KINDS.filter(({ id }) => first.get(id)!.verdict === "worse");
@@ -49,7 +49,7 @@ async function compare(baseline: Baseline): Promise<number> {
     const one = first.get(id)!;
     const other = one.verdict === "worse" ? (second?.get(id) ?? null) : null;
     const outcomes = [one, other].filter((judgment) => judgment !== null).map(outcomeOf);
-    const known = baseline.ratios[id];
+    const known = ratioIn(baselines, id);
     const stored = known === undefined ? "" : `${times(known)} → `;
     console.log(`  ${what}: ${stored}${outcomes.join("; measured again: ")}`);
     return finalVerdict(one, other);
@@ -57,7 +57,7 @@ async function compare(baseline: Baseline): Promise<number> {
   const count = (verdict: (typeof verdicts)[number]) => verdicts.filter((one) => one === verdict).length;
   console.log(
     `bench:guard: ${count("passed")} kept, ${count("failed")} worse twice, ${count("not judged")} not judged ` +
-      `(baseline of ${baseline.date}, ${baseline.cores} cores)`,
+      `(baseline of ${baselines.map(({ processor, date }) => `${processor}, ${date}`).join("; ")})`,
   );
   return count("failed");
 }
@@ -86,17 +86,18 @@ async function run(isWriting: boolean): Promise<number> {
     );
     return 1;
   }
-  const baseline = readBaseline();
-  if (baseline === null) {
+  const baselines = readBaselines();
+  if (baselines.length === 0) {
     console.log("bench:guard: there is no baseline, not judged");
     return 0;
   }
   // With fewer cores the service shares its own with load and upstream, which raises every ratio.
-  if (cpus().length < baseline.cores) {
-    console.log(`bench:guard: ${cpus().length} cores, but ${baseline.cores} in the baseline, not judged`);
+  const cores = Math.min(...baselines.map((one) => one.cores));
+  if (cpus().length < cores) {
+    console.log(`bench:guard: ${cpus().length} cores, but ${cores} in the baseline, not judged`);
     return 0;
   }
-  return (await compare(baseline)) > 0 ? 1 : 0;
+  return (await compare(baselines)) > 0 ? 1 : 0;
 }
 
 const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });

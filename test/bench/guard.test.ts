@@ -1,6 +1,7 @@
 // How the guard of the benchmark judges rounds: which of them count, what is worse, and when that fails.
 
 import { describe, expect, test } from "bun:test";
+import { type Baseline, baselinesOf, ratioIn } from "../../bench/guard/baseline.ts";
 import {
   finalVerdict,
   type GuardRound,
@@ -15,6 +16,35 @@ const quiet = (...ratios: number[]): GuardRound[] =>
   ratios.map((ratio) => ({ ratio, otherCores: 0.1, refused: 0 }));
 const busy = (...ratios: number[]): GuardRound[] =>
   ratios.map((ratio) => ({ ratio, otherCores: 0.6, refused: 0 }));
+
+const baseline = (processor: string, ratios: Baseline["ratios"]): Baseline => ({
+  date: "2026-11-27",
+  bun: "1.4.5",
+  cores: 2,
+  processor,
+  ratios,
+});
+
+describe("a baseline", () => {
+  const first = baseline("first", { whole: 4, stream: 2 });
+  const second = baseline("second", { whole: 3, stream: 5 });
+
+  test("is that of the machine's processor", () => {
+    expect(baselinesOf([first, second], "second")).toEqual([second]);
+    expect(ratioIn([second], "whole")).toBe(3);
+  });
+
+  test("is the greatest ratio of all for a processor that has none", () => {
+    const all = baselinesOf([first, second], "third");
+    expect(all).toEqual([first, second]);
+    expect([ratioIn(all, "whole"), ratioIn(all, "stream")]).toEqual([4, 5]);
+  });
+
+  test("has no ratio of a kind that was not measured", () => {
+    expect(ratioIn([first, second], "translated")).toBeUndefined();
+    expect(ratioIn([], "whole")).toBeUndefined();
+  });
+});
 
 describe("a round counts", () => {
   test("up to the bound of what other processes use", () => {
