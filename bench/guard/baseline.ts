@@ -4,35 +4,28 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
 const PATH = join(import.meta.dirname, "../baseline.json");
 
-const BaselinesSchema = Type.Array(
-  Type.Object({
-    date: Type.String(),
-    bun: Type.String(),
-    cores: Type.Integer({ minimum: 1 }),
-    processor: Type.String(),
-    /** By kind: CPU time of the service per request, as a ratio to the pass-through's. */
-    ratios: Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 })),
-  }),
-);
+const BaselineSchema = Type.Object({
+  date: Type.String(),
+  bun: Type.String(),
+  cores: Type.Integer({ minimum: 1 }),
+  processor: Type.String(),
+  /** By kind: CPU time of the service per request, as a ratio to the pass-through's. */
+  ratios: Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 })),
+});
 
-export interface Baseline {
-  readonly date: string;
-  readonly bun: string;
-  readonly cores: number;
-  readonly processor: string;
-  readonly ratios: Readonly<Record<string, number>>;
-}
+/** What the guard's kinds of requests cost on one processor. */
+export type Baseline = Readonly<Static<typeof BaselineSchema>>;
 
 const thisProcessor = (): string => cpus()[0]?.model.trim() ?? "unknown";
 
 /** Throws when the file is not a list of baselines. */
 const readAll = (): readonly Baseline[] =>
-  existsSync(PATH) ? Value.Parse(BaselinesSchema, JSON.parse(readFileSync(PATH, "utf8"))) : [];
+  existsSync(PATH) ? Value.Parse(Type.Array(BaselineSchema), JSON.parse(readFileSync(PATH, "utf8"))) : [];
 
 /** Returns the baselines to judge this machine by, none when there are none. Throws when the file is not a list of them. */
 export const readBaselines = (): readonly Baseline[] => baselinesOf(readAll(), thisProcessor());

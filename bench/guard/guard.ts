@@ -1,7 +1,7 @@
 // `npm run bench:guard`: compares what requests cost, as a ratio to the pass-through, with bench/baseline.json. What is more than
 // a quarter worse is measured again on new processes; the exit code is 1 only when it is worse again, or when an answer is
-// wrong. `--write` writes the baseline of this processor instead. A process gets faster over tens of thousands of requests, so every pass has
-// the same kinds in the same order as the baseline's.
+// wrong. `--write` writes the baseline of this processor instead. A process gets faster over tens of thousands of requests, so
+// every pass has the same kinds in the same order as the baseline's.
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
