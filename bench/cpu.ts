@@ -1,6 +1,7 @@
 // CPU time that a request costs the server's process, as a ratio to the pass-through's, at 64 requests in flight, in either
 // style. The two take turns in short rounds and each pair of rounds gives one ratio, so that a busy neighbor spoils a round
-// and not the result. Before them the service is warmed up, until its compiler has little left to do.
+// and not the result. Before them the service is warmed up, until its compiler has little left to do; the first pair does not
+// count either.
 
 import type { Books } from "./books.ts";
 import { grouped, median, range, sum } from "./figures.ts";
@@ -22,9 +23,9 @@ interface Times {
   readonly roundMs: number;
 }
 
-/** Of streams a second has a thousand, and the compiler of the service's code is not done before some twenty thousand. */
+/** The service answers a thousand streams a second, and its code is compiled after some twenty thousand. */
 const FULL: Times = { warmUpMs: 20_000, rounds: 6, roundMs: 3_000 };
-/** Its first round is the warm-up. */
+/** Only its first round, which does not count, warms the service up. */
 const QUICK: Times = { warmUpMs: 0, rounds: 3, roundMs: 1_000 };
 
 export interface Spent {
