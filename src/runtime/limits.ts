@@ -19,8 +19,13 @@ export interface RuntimeLimits {
   readonly loads: number;
   /** Events in one commit; further ones go into the next. */
   readonly commitEvents: number;
-  /** Commits in one append of a lane; further ones wait for the next append. */
-  readonly laneCommits: number;
+  /**
+   * Appends in flight at the store; what becomes ready meanwhile waits for the next one. Each costs a networked store a
+   * call, so more of them would be smaller and dearer; with one, every actor would wait for the slowest append.
+   */
+  readonly appends: number;
+  /** Commits in one append; further ones are in the next one. */
+  readonly appendCommits: number;
   /** Actors in memory; above it those unused for longest are unloaded. */
   readonly actors: number;
   /** Appends of one actor that are lost in a row before this node relinquishes its shard. */
@@ -57,7 +62,8 @@ export const LIMITS: RuntimeLimits = {
   handoffMs: 1_000,
   loads: 64,
   commitEvents: 512,
-  laneCommits: 256,
+  appends: 4,
+  appendCommits: 256,
   actors: 50_000,
   lostInRow: 10,
   idleMs: 90_000,

@@ -3,8 +3,6 @@
 
 /** Number of shards. It must never change, because commits carry their shard. */
 export const SHARDS = 256;
-/** Number of commit lanes of a node. */
-export const LANES = 8;
 
 /**
  * Returns the shard of an actor, by FNV-1a over its name. It must never change, because commits carry the
@@ -18,6 +16,3 @@ export function shardOf(actor: string): number {
   }
   return ((hash >>> 0) ^ (hash >>> 16)) & (SHARDS - 1);
 }
-
-/** Returns the commit lane of a shard. */
-export const laneOf = (shard: number): number => shard % LANES;

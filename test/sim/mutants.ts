@@ -3,7 +3,7 @@
 //
 // Not here, since nothing that is promised breaks without them, they only cost speed: a duplicate key read as `lost` (more
 // activations break), the second read of a beat's row (more self-fences), debts listed at a load (the commit that opens a
-// term lists them too), the bound on loads, lanes instead of one queue, the pauses before a broken actor is loaded again,
+// term lists them too), the bound on loads, several appends at once, the pauses before a broken actor is loaded again,
 // `retryNow`, the wait for balance, the unloading of idle actors; what is decided made durable before a shard is given away
 // (callers repeat it). And what a second guard makes up for: a ledger of a higher epoch refused at a load (leases keep two
 // owners apart, the store keeps a second writer out); a lease that begins when its beat is sent (an answer is waited for no
@@ -80,22 +80,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "two appends in flight",
     rule: "one append of an actor at a time",
-    file: "src/runtime/activation/committer.ts",
-    from: `const outcomes = await append(commits);
-      const now = clock.mono();
-      for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
-      probe.judge(outcomes, lane.since);
-      for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");`,
-    to: `const { since } = lane;
-      void append(commits).then((outcomes) => {
-        probe.judge(outcomes, since);
-        for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
-      });`,
-    also: {
-      file: outflow,
-      from: "if (this.isQueued || this.inFlight !== null || this.queue.length === 0) return;",
-      to: "if (this.isQueued || this.queue.length === 0) return;",
-    },
+    file: outflow,
+    from: "if (this.isQueued || this.inFlight !== null || this.queue.length === 0) return;",
+    to: "if (this.isQueued || this.queue.length === 0) return;",
   },
   {
     name: "torn commit",

@@ -2,7 +2,7 @@
 // saves documents.
 //
 // Turns are synchronous (command-turns.ts): decide, evolve, into the open batch. The batch becomes one commit
-// when its lane is free (commit-pipeline.ts). Every reply waits for the batch that was open when its turn
+// at the end of the event loop's turn (commit-pipeline.ts). Every reply waits for the batch that was open when its turn
 // ran, so no reply depends on something that may not have happened.
 //
 // crash or failure               state found and recovery

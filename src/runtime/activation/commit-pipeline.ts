@@ -1,10 +1,10 @@
 // Carries an actor's batches to the store: those that wait, the one commit in flight, and what follows it.
 //
-//   batch opened by a turn -> lane free: cut into a commit, with the effects and snapshot of that moment
+//   batch opened by a turn -> committer ready: cut into a commit, with the effects and snapshot of that moment
 //   -> stored: effects delivered, documents written, publications sent, replies released
 //   -> lost or unknown: the activation fails; waiting callers learn that the outcome is unknown
 //
-// An actor has one commit in flight at a time. The pipeline decides nothing and never changes state.
+// An actor has one commit in flight at a time, for two could be stored out of order. The pipeline decides nothing and never changes state.
 
 import { assert } from "../../base/errors.ts";
 import type { Appended, Commit, Save } from "../../store/store.ts";
@@ -42,7 +42,7 @@ export class CommitPipeline implements Writer {
   /** Batches that are decided and not sent. The last one takes new events until it is full. */
   private readonly queue: CommitBatch[] = [];
   private inFlight: InFlightCommit | null = null;
-  /** The actor is in its lane's queue. */
+  /** The actor waits in the committer's queue. */
   private isQueued = false;
 
   constructor(
@@ -68,7 +68,7 @@ export class CommitPipeline implements Writer {
     return this.queue.at(-1) ?? this.inFlight?.batch ?? null;
   }
 
-  /** Queues the actor in its lane if it has something to commit. */
+  /** Queues the actor at the committer if it has something to commit and nothing in flight. */
   flush(): void {
     if (this.isQueued || this.inFlight !== null || this.queue.length === 0) return;
     this.isQueued = true;

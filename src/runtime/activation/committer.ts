@@ -1,10 +1,11 @@
-// Sends commits to the store by group commit. A lane has one append in flight; what becomes ready meanwhile
-// goes into the next one. So a busy lane forms batches without a timer.
+// Sends commits to the store by group commit. An append has everything that is ready at the end of one turn of the event
+// loop, of whatever actors. While as many appends are in flight as the limits allow, what becomes ready waits for the next
+// one, so that a busy store gets larger appends without a timer.
 //
-// An actor's shard decides its lane, so its appends are serial: two in flight could be stored out of order. A
-// commit is cut at the end of the event loop's turn in which the lane is free, and has everything decided until then.
-// Answers that arrive together are charged in one turn; cut at the first of them, the others would need a second commit
-// and a second sync of the disk.
+// An actor has one commit in flight at a time (commit-pipeline.ts), so its commits cannot overtake each other, and a slow
+// append holds up only the actors that are in it. Commits are cut at the end of a turn and have everything decided until
+// then: answers that arrive together are charged in one turn; cut at the first of them, the others would need a second
+// commit and a second sync of the disk.
 //
 // outcome      what the writer does
 // committed    releases the replies
@@ -19,11 +20,9 @@ import { Histogram } from "../../base/histogram.ts";
 import type { Log } from "../../base/log.ts";
 import type { Appended, Commit, Store } from "../../store/store.ts";
 import type { RuntimeLimits } from "../limits.ts";
-import { LANES, laneOf } from "../shards.ts";
 
 /** An actor's source of commits. */
 export interface Writer {
-  readonly shard: number;
   /** Returns everything decided until now as one commit. Returns null when there is nothing to commit. */
   cut(): Commit | null;
   settle(outcome: Appended): void;
@@ -48,12 +47,11 @@ export interface Committer {
   stop(): void;
 }
 
-interface Lane {
-  /** Each with the monotonic ms since which it waits. */
-  waiting: { readonly writer: Writer; readonly since: number }[];
-  busy: boolean;
-  /** Monotonic ms since which something waits or is in flight; 0 means nothing does. */
-  since: number;
+/** A writer that has something to commit. */
+interface Waiting {
+  readonly writer: Writer;
+  /** Monotonic ms since which it waits. */
+  readonly since: number;
 }
 
 /** Upper bounds of the waits of commits, in seconds. */
@@ -63,7 +61,7 @@ const PROBE_MS = 500;
 /** The id counter that a probe increments. Its numbers mean nothing. */
 const PROBE = "probe";
 
-/** Creates the committer of a node, with `LANES` lanes. A failed append is logged and settles as unknown. */
+/** Creates the committer of a node. A failed append is logged and settles as unknown. */
 export function createCommitter(parts: {
   store: Store;
   clock: Clock;
@@ -71,17 +69,18 @@ export function createCommitter(parts: {
   log: Log;
 }): Committer {
   const { store, clock, limits, log } = parts;
-  const lanes: Lane[] = Array.from({ length: LANES }, () => ({ waiting: [], busy: false, since: 0 }));
+  let waiting: Waiting[] = [];
+  /** For each append in flight the monotonic ms since which its first commit has waited. */
+  const inFlight = new Set<{ readonly since: number }>();
   const commitSeconds = new Histogram(COMMIT_BOUNDS_S);
   let idle: (() => void)[] = [];
   /** `begin` is due at the end of this turn. */
   let isBeginning = false;
 
-  const probe = createStoreProbe({ ...parts, isBusy: () => lanes.some(active) });
+  const isIdle = () => inFlight.size === 0 && waiting.length === 0;
+  const probe = createStoreProbe({ ...parts, isBusy: () => !isIdle() });
 
-  const active = (lane: Lane) => lane.busy || lane.waiting.length > 0;
-
-  /** Has the lanes that are free and have something to commit begin at the end of this turn. */
+  /** Has what waits appended at the end of this turn. */
   function beginLater(): void {
     if (isBeginning) return;
     isBeginning = true;
@@ -90,37 +89,43 @@ export function createCommitter(parts: {
 
   function begin(): void {
     isBeginning = false;
-    for (const lane of lanes) if (!lane.busy && lane.waiting.length > 0) void commit(lane);
+    while (waiting.length > 0 && inFlight.size < limits.appends) {
+      const ready = waiting.slice(0, limits.appendCommits);
+      waiting = waiting.slice(limits.appendCommits);
+      void commit(ready);
+    }
+    noteIdle();
   }
 
-  /** Commits what waits in a free lane, up to the bound of one append. */
-  async function commit(lane: Lane): Promise<void> {
+  /** Commits what these writers have decided until now. */
+  async function commit(ready: readonly Waiting[]): Promise<void> {
     const writers: Writer[] = [];
     const commits: Commit[] = [];
     const readySince: number[] = [];
-    for (const { writer, since } of lane.waiting.splice(0, limits.laneCommits)) {
+    for (const { writer, since } of ready) {
       const cut = writer.cut();
       if (cut === null) continue;
       writers.push(writer);
       commits.push(cut);
       readySince.push(since);
     }
-    if (commits.length > 0) {
-      lane.busy = true;
-      lane.since = readySince[0]!;
-      const outcomes = await append(commits);
-      const now = clock.mono();
-      for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
-      probe.judge(outcomes, lane.since);
-      for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
-      lane.busy = false;
-    }
-    lane.since = lane.waiting[0]?.since ?? 0;
-    if (lane.waiting.length > 0) beginLater();
-    else if (!lanes.some(active)) {
-      for (const resolve of idle) resolve();
-      idle = [];
-    }
+    if (commits.length === 0) return;
+    const begun = { since: readySince[0]! };
+    inFlight.add(begun);
+    const outcomes = await append(commits);
+    const now = clock.mono();
+    for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
+    probe.judge(outcomes, begun.since);
+    for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
+    inFlight.delete(begun);
+    if (waiting.length > 0) beginLater();
+    else noteIdle();
+  }
+
+  function noteIdle(): void {
+    if (!isIdle()) return;
+    for (const resolve of idle) resolve();
+    idle = [];
   }
 
   async function append(commits: readonly Commit[]): Promise<readonly Appended[]> {
@@ -134,22 +139,18 @@ export function createCommitter(parts: {
 
   return {
     ready(writer) {
-      const lane = lanes[laneOf(writer.shard)]!;
-      const since = clock.mono();
-      lane.waiting.push({ writer, since });
-      if (lane.busy) return;
-      if (lane.since === 0) lane.since = since;
-      beginLater();
+      waiting.push({ writer, since: clock.mono() });
+      if (inFlight.size < limits.appends) beginLater();
     },
     lagMs() {
       // Each turn asks, so the clock is read only when something waits.
       let since = probe.failingSince() > 0 ? probe.failingSince() : Number.POSITIVE_INFINITY;
-      for (const lane of lanes) if (lane.since > 0 && lane.since < since) since = lane.since;
+      for (const begun of inFlight) since = Math.min(since, begun.since);
+      if (waiting.length > 0) since = Math.min(since, waiting[0]!.since);
       return since === Number.POSITIVE_INFINITY ? 0 : Math.max(0, clock.mono() - since);
     },
     commitSeconds,
-    drained: () =>
-      lanes.some(active) ? new Promise((resolve) => void idle.push(resolve)) : Promise.resolve(),
+    drained: () => (isIdle() ? Promise.resolve() : new Promise((resolve) => void idle.push(resolve))),
     stop: probe.stop,
   };
 }

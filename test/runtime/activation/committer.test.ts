@@ -1,27 +1,27 @@
-// The committer by itself: one append in flight a lane, in order; what waits, how long, and when all of it is done.
+// The committer by itself: appends in flight and their order; what waits, how long, and when all of it is done.
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
 import { createCommitter, type Writer } from "../../../src/runtime/activation/committer.ts";
-import { LIMITS } from "../../../src/runtime/limits.ts";
+import { LIMITS, type RuntimeLimits } from "../../../src/runtime/limits.ts";
 import type { Appended, Commit } from "../../../src/store/store.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { faultyStore } from "../faulty-store.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 
-function parts(laneCommits = LIMITS.laneCommits) {
+function parts(bounds: Partial<Pick<RuntimeLimits, "appends" | "appendCommits">> = {}) {
   const clock = manualClock();
   const store = faultyStore(memoryStore({ clock }));
-  const committer = createCommitter({ store, clock, limits: { ...LIMITS, laneCommits }, log: silent });
+  const committer = createCommitter({ store, clock, limits: { ...LIMITS, ...bounds }, log: silent });
   return { clock, store, committer };
 }
 
 /** Somebody with one commit to make; `outcomes` collects how it ended. */
-function writer(actor: string, shard: number, outcomes: [string, Appended][], empty = false): Writer {
+function writer(actor: string, outcomes: [string, Appended][], empty = false): Writer {
   const commit: Commit = {
     actor,
     seq: 1,
-    shard,
+    shard: 1,
     epoch: 1,
     by: actor,
     at: 1,
@@ -33,39 +33,43 @@ function writer(actor: string, shard: number, outcomes: [string, Appended][], em
     events: [],
   };
   return {
-    shard,
     cut: () => (empty ? null : commit),
     settle: (outcome) => void outcomes.push([actor, outcome]),
   };
 }
 
 describe("the committer", () => {
-  test("keeps one append in flight in each lane, and the lanes apart", async () => {
-    const { store, committer } = parts();
+  test("appends what is ready in each turn, and no more at once than its bound", async () => {
+    const { store, committer } = parts({ appends: 3 });
     const open = store.holdAppends();
     const outcomes: [string, Appended][] = [];
-    for (let shard = 0; shard < 24; shard++) {
-      committer.ready(writer(`a${shard}`, shard, outcomes));
+    for (const turn of [0, 1, 2, 3, 4]) {
+      for (const actor of ["a", "b"]) committer.ready(writer(`${actor}${turn}`, outcomes));
       await settled();
     }
-    expect(store.appends).toHaveLength(8);
-    expect(store.most.appends).toBe(8);
+    expect(store.appends.map((commits) => commits.length)).toEqual([2, 2, 2]);
     open();
     await committer.drained();
-    expect(store.most.appends).toBe(8);
-    expect(store.appends).toHaveLength(16);
-    expect(outcomes).toHaveLength(24);
+    expect(store.most.appends).toBe(3);
+    expect(store.appends.map((commits) => commits.map(({ actor }) => actor))).toEqual([
+      ["a0", "b0"],
+      ["a1", "b1"],
+      ["a2", "b2"],
+      ["a3", "b3", "a4", "b4"],
+    ]);
+    expect(outcomes).toHaveLength(10);
   });
 
-  test("takes a lane's writers in the order in which they became ready, and no more at once than its bound", async () => {
-    const { store, committer } = parts(3);
+  test("takes writers in the order in which they became ready, and no more into an append than its bound", async () => {
+    const { store, committer } = parts({ appends: 1, appendCommits: 3 });
     const open = store.holdAppends();
     for (let i = 0; i < 8; i++) {
-      committer.ready(writer(`a${i}`, 5, []));
+      committer.ready(writer(`a${i}`, []));
       if (i === 0) await settled();
     }
     open();
     await committer.drained();
+    expect(store.most.appends).toBe(1);
     expect(store.appends.map((commits) => commits.map(({ actor }) => actor))).toEqual([
       ["a0"],
       ["a1", "a2", "a3"],
@@ -74,11 +78,22 @@ describe("the committer", () => {
     ]);
   });
 
+  test("has several appends in flight at once where one turn makes more commits than an append takes", async () => {
+    const { store, committer } = parts({ appends: 2, appendCommits: 3 });
+    const open = store.holdAppends();
+    for (let i = 0; i < 8; i++) committer.ready(writer(`a${i}`, []));
+    await settled();
+    expect(store.appends.map((commits) => commits.length)).toEqual([3, 3]);
+    open();
+    await committer.drained();
+    expect(store.appends.map((commits) => commits.length)).toEqual([3, 3, 2]);
+  });
+
   test("passes over a writer that has nothing any more", async () => {
     const { store, committer } = parts();
     const outcomes: [string, Appended][] = [];
-    committer.ready(writer("gone", 1, outcomes, true));
-    committer.ready(writer("there", 1, outcomes));
+    committer.ready(writer("gone", outcomes, true));
+    committer.ready(writer("there", outcomes));
     await committer.drained();
     expect(store.appends.flat().map(({ actor }) => actor)).toEqual(["there"]);
     expect(outcomes).toEqual([["there", "committed"]]);
@@ -88,16 +103,24 @@ describe("the committer", () => {
     const { store, committer } = parts();
     const outcomes: [string, Appended][] = [];
     store.faults.push("throws");
-    committer.ready(writer("a", 1, outcomes));
-    committer.ready(writer("b", 1, outcomes));
+    committer.ready(writer("a", outcomes));
+    committer.ready(writer("b", outcomes));
     await committer.drained();
-    committer.ready(writer("c", 1, outcomes));
+    committer.ready(writer("c", outcomes));
     await committer.drained();
     expect(outcomes).toEqual([
       ["a", "unknown"],
       ["b", "unknown"],
       ["c", "committed"],
     ]);
+  });
+
+  test("is drained when the only writer has nothing any more", async () => {
+    const { store, committer } = parts();
+    committer.ready(writer("gone", [], true));
+    await committer.drained();
+    expect(store.appends).toHaveLength(0);
+    expect(committer.lagMs()).toBe(0);
   });
 
   test("is drained at once when nothing is under way", async () => {
@@ -109,9 +132,9 @@ describe("the committer", () => {
   test("lags by the age of the oldest append under way", async () => {
     const { clock, store, committer } = parts();
     const open = store.holdAppends();
-    committer.ready(writer("a", 1, []));
+    committer.ready(writer("a", []));
     await clock.advance(300);
-    committer.ready(writer("b", 2, []));
+    committer.ready(writer("b", []));
     await clock.advance(200);
     expect(committer.lagMs()).toBe(500);
     open();
@@ -120,11 +143,11 @@ describe("the committer", () => {
   });
 
   test("counts the time that a commit waited behind an earlier append as lag", async () => {
-    const { clock, store, committer } = parts();
+    const { clock, store, committer } = parts({ appends: 1 });
     const open = store.holdAppends();
-    committer.ready(writer("a", 1, []));
+    committer.ready(writer("a", []));
     await clock.advance(100);
-    committer.ready(writer("b", 1, []));
+    committer.ready(writer("b", []));
     await clock.advance(900);
     store.holdAppends();
     open();
@@ -134,13 +157,13 @@ describe("the committer", () => {
   });
 
   test("counts how long each commit waited, whatever the store answered", async () => {
-    const { clock, store, committer } = parts();
+    const { clock, store, committer } = parts({ appends: 1 });
     store.faults.push("none", "unknown");
     const open = store.holdAppends();
-    committer.ready(writer("a", 1, []));
+    committer.ready(writer("a", []));
     await clock.advance(1_300);
-    // It waits for the lane, then for the store.
-    committer.ready(writer("b", 1, []));
+    // It waits for the first append, then for the store.
+    committer.ready(writer("b", []));
     await clock.advance(200);
     open();
     await committer.drained();
@@ -153,7 +176,7 @@ describe("the committer", () => {
     const { clock, store, committer } = parts();
     store.faults.push("unknown", "none", "unknown", "throws", "unknown");
     const append = async () => {
-      committer.ready(writer("a", 1, []));
+      committer.ready(writer("a", []));
       await committer.drained();
     };
     await append();
@@ -175,7 +198,7 @@ describe("the committer", () => {
     const { clock, store, committer } = parts();
     const heal = store.failBlocks();
     store.faults.push("unknown");
-    committer.ready(writer("a", 1, []));
+    committer.ready(writer("a", []));
     await committer.drained();
     await clock.advance(5_000);
     expect(committer.lagMs()).toBe(5_000);
@@ -186,7 +209,7 @@ describe("the committer", () => {
 
     store.failBlocks();
     store.faults.push("unknown");
-    committer.ready(writer("a", 1, []));
+    committer.ready(writer("a", []));
     await committer.drained();
     committer.stop();
     expect(clock.waiting).toBe(0);
