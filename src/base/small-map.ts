@@ -70,24 +70,6 @@ export class SmallMap<K, V> {
     return true;
   }
 
-  /** Deletes entries from the first on, until one is not `old`. */
-  deleteWhile(old: (value: V) => boolean): void {
-    const { held } = this;
-    if (held === null) return;
-    if (!Array.isArray(held)) {
-      for (const [key, value] of held) {
-        if (!old(value)) return;
-        held.delete(key);
-      }
-      this.held = null;
-      return;
-    }
-    let end = 0;
-    while (end < held.length && old(held[end + 1] as V)) end += 2;
-    if (end === held.length) this.held = null;
-    else if (end > 0) held.splice(0, end);
-  }
-
   clear(): void {
     this.held = null;
   }

@@ -29,15 +29,6 @@ test("any steps leave it as they leave a Map", () => {
   );
 });
 
-test.each([3, 30])("of %i entries the first are deleted while they are old", (entries) => {
-  const map = SmallMap.of(Array.from({ length: entries }, (_, i) => [i, i] as const));
-  map.deleteWhile((value) => value < 2 || value === 29);
-  expect(map.keys().next().value).toBe(2);
-  expect([map.size, map.has(29)]).toEqual([entries - 2, entries === 30]);
-  map.deleteWhile(() => true);
-  expect(map).toEqual(new SmallMap());
-});
-
 test.each([3, 30])("entries may be deleted while %i are read", (entries) => {
   const map = SmallMap.of(Array.from({ length: entries }, (_, i) => [i, `v${i}`] as const));
   const read: number[] = [];
