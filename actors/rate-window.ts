@@ -24,22 +24,44 @@ interface Count {
 }
 
 /**
- * Counts of one window: for each of its steps three numbers, which are step number, requests and tokens. An
- * account has a dozen windows of a few steps, for which an array takes a tenth of a map's memory.
+ * Counts of each window, in rows of three numbers: step number, requests and tokens. Steps that have left a window are
+ * dropped when a new step is added to it. All windows share one array, because an account has several of these objects in
+ * memory, with few steps in each. The minute comes last in it: it gets new steps the most often.
  */
-type StepCounts = readonly number[];
-
-/**
- * Counts of each window. Steps that have left the window are dropped when a new step is added.
- */
-export type RateWindows = Record<WindowSpan, StepCounts>;
+export interface RateWindows {
+  /** The rows of the day, then those of the hour, then those of the minute. */
+  rows: readonly number[];
+  /** Index of the first row of the hour. */
+  hourStart: number;
+  /** Index of the first row of the minute. */
+  minuteStart: number;
+}
 
 const WIDTH = 3;
 /** Windows share it until something is added to them. */
-const NO_STEPS: StepCounts = [];
+const NO_ROWS: readonly number[] = [];
 
 /** Returns windows that count nothing. */
-export const emptyWindows = (): RateWindows => ({ minute: NO_STEPS, hour: NO_STEPS, day: NO_STEPS });
+export const emptyWindows = (): RateWindows => ({ rows: NO_ROWS, hourStart: 0, minuteStart: 0 });
+
+/** Removes everything that windows count, in place. */
+export function clearWindows(windows: RateWindows): void {
+  windows.rows = NO_ROWS;
+  windows.hourStart = 0;
+  windows.minuteStart = 0;
+}
+
+/** Returns the index of the first row of a window. */
+function startOf(windows: RateWindows, span: WindowSpan): number {
+  if (span === "day") return 0;
+  return span === "hour" ? windows.hourStart : windows.minuteStart;
+}
+
+/** Returns the index after the last row of a window. */
+function endOf(windows: RateWindows, span: WindowSpan): number {
+  if (span === "minute") return windows.rows.length;
+  return span === "hour" ? windows.minuteStart : windows.hourStart;
+}
 
 const oldestStep = (span: WindowSpan, now: number): number =>
   Math.floor(now / SPANS[span].stepMs) - SPANS[span].steps;
@@ -49,10 +71,28 @@ const oldestStep = (span: WindowSpan, now: number): number =>
  * skipped.
  */
 export function addTo(windows: RateWindows, at: number, now: number, requests: number, tokens: number): void {
-  const { minute, hour, day } = SPANS;
-  windows.minute = added(windows.minute, minute, at, now, requests, tokens);
-  windows.hour = added(windows.hour, hour, at, now, requests, tokens);
-  windows.day = added(windows.day, day, at, now, requests, tokens);
+  if (windows.rows.length === 0 && begin(windows, at, now, requests, tokens)) return;
+  const moreOfDay = add(windows, SPANS.day, 0, windows.hourStart, at, now, requests, tokens);
+  windows.hourStart += moreOfDay;
+  windows.minuteStart += moreOfDay;
+  const { hourStart, minuteStart } = windows;
+  windows.minuteStart += add(windows, SPANS.hour, hourStart, minuteStart, at, now, requests, tokens);
+  addToMinute(windows, at, now, requests, tokens);
+}
+
+/**
+ * Adds to windows that count nothing. Returns false, and adds nothing, if not all of them reach back to `at`. `Array.of`
+ * makes an array of just this size, where a literal would have room for as much as earlier ones have grown to.
+ */
+function begin(windows: RateWindows, at: number, now: number, requests: number, tokens: number): boolean {
+  const day = Math.floor(at / SPANS.day.stepMs);
+  const hour = Math.floor(at / SPANS.hour.stepMs);
+  const minute = Math.floor(at / SPANS.minute.stepMs);
+  if (minute < oldestStep("minute", now) || day < oldestStep("day", now)) return false;
+  windows.rows = Array.of(day, requests, tokens, hour, requests, tokens, minute, requests, tokens);
+  windows.hourStart = WIDTH;
+  windows.minuteStart = 2 * WIDTH;
+  return true;
 }
 
 /** Adds to the window of a minute only, for what has limits of no other one; otherwise as `addTo`. */
@@ -63,60 +103,65 @@ export function addToMinute(
   requests: number,
   tokens: number,
 ): void {
-  windows.minute = added(windows.minute, SPANS.minute, at, now, requests, tokens);
+  add(windows, SPANS.minute, windows.minuteStart, windows.rows.length, at, now, requests, tokens);
 }
 
-/** Adds to the counts of one window, in place where they have steps, and returns them. */
-function added(
-  counts: StepCounts,
+/** Adds to the window whose rows are from `start` to `end`. Returns by how much that part of `rows` has grown. */
+function add(
+  windows: RateWindows,
   { stepMs, steps }: (typeof SPANS)[WindowSpan],
+  start: number,
+  end: number,
   at: number,
   now: number,
   requests: number,
   tokens: number,
-): StepCounts {
+): number {
   const oldest = Math.floor(now / stepMs) - steps;
   const step = Math.floor(at / stepMs);
-  if (step < oldest) return counts;
-  if (counts.length === 0) return [step, requests, tokens];
-  const writable = counts as number[];
-  const i = indexOfStep(counts, step);
-  if (i >= 0) {
-    writable[i + 1]! += requests;
-    writable[i + 2]! += tokens;
-  } else {
-    dropBefore(writable, oldest);
-    writable.push(step, requests, tokens);
+  if (step < oldest) return 0;
+  if (windows.rows.length === 0) {
+    windows.rows = Array.of(step, requests, tokens);
+    return WIDTH;
   }
-  return counts;
+  const rows = windows.rows as number[];
+  // The newest steps, which are added to most, stand last.
+  for (let i = end - WIDTH; i >= start; i -= WIDTH) {
+    if (rows[i] !== step) continue;
+    rows[i + 1]! += requests;
+    rows[i + 2]! += tokens;
+    return 0;
+  }
+  const kept = dropBefore(rows, oldest, start, end);
+  if (end === rows.length) {
+    rows.length = kept;
+    rows.push(step, requests, tokens);
+  } else rows.splice(kept, end - kept, step, requests, tokens);
+  return kept + WIDTH - end;
 }
 
-/** Returns where the step stands, or -1. The newest steps, which are added to most, stand last. */
-function indexOfStep(counts: StepCounts, step: number): number {
-  for (let i = counts.length - WIDTH; i >= 0; i -= WIDTH) if (counts[i] === step) return i;
-  return -1;
-}
-
-function dropBefore(counts: number[], oldest: number): void {
-  let kept = 0;
-  for (let i = 0; i < counts.length; i += WIDTH) {
-    if (counts[i]! < oldest) continue;
-    if (kept < i) counts.copyWithin(kept, i, i + WIDTH);
+/** Moves the rows that have not left to `start`. Returns the index after them. */
+function dropBefore(rows: number[], oldest: number, start: number, end: number): number {
+  let kept = start;
+  for (let i = start; i < end; i += WIDTH) {
+    if (rows[i]! < oldest) continue;
+    if (kept < i) rows.copyWithin(kept, i, i + WIDTH);
     kept += WIDTH;
   }
-  counts.length = kept;
+  return kept;
 }
 
 /** Returns what counts in a window at `now`. */
 export function counted(windows: RateWindows, span: WindowSpan, now: number): Readonly<Count> {
   const oldest = oldestStep(span, now);
-  const counts = windows[span];
+  const { rows } = windows;
+  const end = endOf(windows, span);
   let requests = 0;
   let tokens = 0;
-  for (let i = 0; i < counts.length; i += WIDTH) {
-    if (counts[i]! < oldest) continue;
-    requests += counts[i + 1]!;
-    tokens += counts[i + 2]!;
+  for (let i = startOf(windows, span); i < end; i += WIDTH) {
+    if (rows[i]! < oldest) continue;
+    requests += rows[i + 1]!;
+    tokens += rows[i + 2]!;
   }
   return { requests, tokens };
 }
@@ -125,8 +170,8 @@ export function counted(windows: RateWindows, span: WindowSpan, now: number): Re
 export const isEmpty = (windows: RateWindows, now: number): boolean =>
   SPAN_NAMES.every((span) => {
     const oldest = oldestStep(span, now);
-    const counts = windows[span];
-    for (let i = 0; i < counts.length; i += WIDTH) if (counts[i]! >= oldest) return false;
+    const end = endOf(windows, span);
+    for (let i = startOf(windows, span); i < end; i += WIDTH) if (windows.rows[i]! >= oldest) return false;
     return true;
   });
 
@@ -145,7 +190,7 @@ export function roomInMs(
   if (steps === 0) return stepMs - (now % stepMs);
   const oldest = oldestStep(span, now);
   const leaving = windows
-    .flatMap((one) => rows(one[span]))
+    .flatMap((one) => rowsOf(one, span))
     .filter(([step]) => step >= oldest)
     .sort(([a], [b]) => a - b);
   const column = measure === "requests" ? 1 : 2;
@@ -158,36 +203,46 @@ export function roomInMs(
   return (steps + 1) * stepMs;
 }
 
-/** Plain form of windows for snapshots: rows of step, requests, tokens. */
-export type FrozenWindows = Record<WindowSpan, [number, number, number][]>;
+type Row = [step: number, requests: number, tokens: number];
 
-/** Returns windows in their snapshot form. */
-export const freezeWindows = (windows: RateWindows): FrozenWindows => ({
-  minute: rows(windows.minute),
-  hour: rows(windows.hour),
-  day: rows(windows.day),
-});
-
-/** Restores windows from their snapshot form. */
-export const thawWindows = (frozen: FrozenWindows): RateWindows => ({
-  minute: counts(frozen.minute),
-  hour: counts(frozen.hour),
-  day: counts(frozen.day),
-});
-
-function rows(counts: StepCounts): [step: number, requests: number, tokens: number][] {
-  const found: [number, number, number][] = [];
-  for (let i = 0; i < counts.length; i += WIDTH) found.push([counts[i]!, counts[i + 1]!, counts[i + 2]!]);
+/** Returns copies of the rows of a window. */
+function rowsOf(windows: RateWindows, span: WindowSpan): Row[] {
+  const { rows } = windows;
+  const end = endOf(windows, span);
+  const found: Row[] = [];
+  for (let i = startOf(windows, span); i < end; i += WIDTH)
+    found.push([rows[i]!, rows[i + 1]!, rows[i + 2]!]);
   return found;
 }
 
-const counts = (rows: [number, number, number][]): StepCounts => (rows.length === 0 ? NO_STEPS : rows.flat());
+/** Plain form of windows for snapshots. */
+export type FrozenWindows = Record<WindowSpan, Row[]>;
 
-/** Returns the counts of the minute, in the form in which windows keep them; they are replaced or copied, never shared. */
-export const freezeMinute = ({ minute }: RateWindows): readonly number[] => [...minute];
+/** Returns windows in their snapshot form. */
+export const freezeWindows = (windows: RateWindows): FrozenWindows => ({
+  minute: rowsOf(windows, "minute"),
+  hour: rowsOf(windows, "hour"),
+  day: rowsOf(windows, "day"),
+});
+
+/** Restores windows from their snapshot form. */
+export function thawWindows({ day, hour, minute }: FrozenWindows): RateWindows {
+  const hourStart = day.length * WIDTH;
+  const rows = [...day, ...hour, ...minute].flat();
+  return { rows: ownRows(rows), hourStart, minuteStart: hourStart + hour.length * WIDTH };
+}
+
+/** Returns a copy of the rows of the minute, one after the other. */
+export const freezeMinute = ({ rows, minuteStart }: RateWindows): readonly number[] =>
+  rows.slice(minuteStart);
 
 /** Restores windows of which only the minute is counted. */
-export const thawMinute = (minute: readonly number[]): RateWindows => ({ ...emptyWindows(), minute });
+export const thawMinute = (minute: readonly number[]): RateWindows => ({
+  ...emptyWindows(),
+  rows: ownRows([...minute]),
+});
+
+const ownRows = (rows: readonly number[]): readonly number[] => (rows.length === 0 ? NO_ROWS : rows);
 
 /** Limits of requests and tokens per minute, hour and day; 0 means no limit. */
 export interface RateLimits {

@@ -4,7 +4,7 @@
 
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, type Nano, plus, ZERO } from "../money.ts";
-import { addTo, addToMinute, emptyWindows } from "../rate-window.ts";
+import { addTo, addToMinute, clearWindows, emptyWindows } from "../rate-window.ts";
 import { modelWindows } from "./evolve.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
 
@@ -57,7 +57,7 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   volatile.holds.delete(id);
   volatile.heldCost = minus(volatile.heldCost, hold.cost);
   if (volatile.holds.size === 0) {
-    volatile.windows = emptyWindows();
+    clearWindows(volatile.windows);
     volatile.modelWindows.clear();
     volatile.keyHolds.clear();
     return hold;

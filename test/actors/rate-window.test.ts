@@ -5,13 +5,17 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   addTo,
+  addToMinute,
+  clearWindows,
   counted,
   emptyWindows,
+  freezeMinute,
   freezeWindows,
   isEmpty,
   type RateWindows,
   roomInMs,
   SPANS,
+  thawMinute,
   thawWindows,
   type WindowSpan,
 } from "../../actors/rate-window.ts";
@@ -116,6 +120,111 @@ describe("a sliding window", () => {
     for (let i = 0; i < 50; i++) addTo(windows, START + i * 7_000, START + i * 7_000, 1, i);
     const thawed = thawWindows(JSON.parse(JSON.stringify(freezeWindows(windows))));
     expect(thawed).toEqual(windows);
+  });
+});
+
+const countsOf = (windows: RateWindows, now: number) =>
+  (["minute", "hour", "day"] as const).map((span) => counted(windows, span, now).requests);
+
+describe("windows that share their rows", () => {
+  test("freeze as if each had rows of its own, whatever was added in which order", () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(3_000)), (steps, aheadMs) => {
+        const own: Record<WindowSpan, [number, number, number][]> = { minute: [], hour: [], day: [] };
+        const windows = emptyWindows();
+        let now = START;
+        for (const [i, { waitMs, tokens, lateMs }] of steps.entries()) {
+          now += waitMs;
+          // The clock of the node that admitted the request may be ahead.
+          const at = now - lateMs + (aheadMs[i] ?? 0);
+          addTo(windows, at, now, 1, tokens);
+          for (const span of ["minute", "hour", "day"] as const) {
+            const { stepMs, steps } = SPANS[span];
+            const [oldest, step] = [Math.floor(now / stepMs) - steps, Math.floor(at / stepMs)];
+            if (step < oldest) continue;
+            const row = own[span].find(([one]) => one === step);
+            if (row === undefined)
+              own[span] = [...own[span].filter(([one]) => one >= oldest), [step, 1, tokens]];
+            else {
+              row[1]++;
+              row[2] += tokens;
+            }
+          }
+          expect(freezeWindows(windows)).toEqual(own);
+        }
+      }),
+    );
+  });
+
+  test("have the snapshot form of rows of step, requests and tokens", () => {
+    const windows = emptyWindows();
+    addTo(windows, START, START, 1, 50);
+    addTo(windows, START + 61_000, START + 61_000, 1, 25);
+    const [second, minute, day] = [START / 1_000, START / 60_000, Math.floor(START / LENGTHS.day)];
+    const frozen = {
+      minute: [[second + 61, 1, 25]],
+      hour: [
+        [minute, 1, 50],
+        [minute + 1, 1, 25],
+      ],
+      day: [[day, 2, 75]],
+    };
+    expect(JSON.stringify(freezeWindows(windows))).toBe(JSON.stringify(frozen));
+    expect(freezeMinute(windows)).toEqual([second + 61, 1, 25]);
+  });
+
+  test("begin a new day with nothing, while minute and hour go on", () => {
+    const windows = emptyWindows();
+    const midnight = START + 120_000;
+    addTo(windows, midnight - 1_000, midnight - 1_000, 1, 10);
+    expect(countsOf(windows, midnight - 1)).toEqual([1, 1, 1]);
+    expect(countsOf(windows, midnight)).toEqual([1, 1, 0]);
+    addTo(windows, midnight, midnight, 1, 10);
+    expect(countsOf(windows, midnight)).toEqual([2, 2, 1]);
+  });
+
+  test("begin with a request of the day before, which that day alone does not count any more", () => {
+    const windows = emptyWindows();
+    const midnight = START + 120_000;
+    addTo(windows, midnight - 1_000, midnight + 1_000, 1, 10);
+    expect(countsOf(windows, midnight + 1_000)).toEqual([1, 1, 0]);
+  });
+
+  test("take back a request only where its step still counts", () => {
+    const windows = emptyWindows();
+    addTo(windows, START, START, 1, 10);
+    const later = START + 90_000;
+    addTo(windows, later, later, 1, 10);
+    addTo(windows, START, later, -1, -10);
+    expect(countsOf(windows, later)).toEqual([1, 1, 1]);
+    expect(freezeWindows(windows).minute).toHaveLength(1);
+  });
+
+  test("of which one only is added to leave the others as they are", () => {
+    const windows = emptyWindows();
+    addTo(windows, START, START, 1, 10);
+    addToMinute(windows, START + 1_000, START + 1_000, 1, 10);
+    expect(countsOf(windows, START + 1_000)).toEqual([2, 1, 1]);
+    expect(countsOf(windows, START + 62_000)).toEqual([0, 1, 1]);
+  });
+
+  test("are empty again once they are cleared, and count from there", () => {
+    const [windows, other] = [emptyWindows(), emptyWindows()];
+    addTo(windows, START, START, 1, 10);
+    clearWindows(windows);
+    expect(windows).toEqual(emptyWindows());
+    addTo(windows, START, START, 1, 10);
+    expect(countsOf(windows, START)).toEqual([1, 1, 1]);
+    expect(countsOf(other, START)).toEqual([0, 0, 0]);
+  });
+
+  test("that thaw from the minute alone leave what was frozen as it is", () => {
+    const frozen = [START / 1_000, 2, 30];
+    const windows = thawMinute(frozen);
+    addToMinute(windows, START, START, 1, 10);
+    expect(freezeMinute(windows)).toEqual([START / 1_000, 3, 40]);
+    expect(frozen).toEqual([START / 1_000, 2, 30]);
+    expect(thawMinute([])).toEqual(emptyWindows());
   });
 });
 
