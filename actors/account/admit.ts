@@ -99,7 +99,7 @@ export function admit(state: Account, input: AdmitInput, turn: Turn): Decision<A
   const open = state.volatile.holds.get(input.id) ?? null;
   // The caller has already ended or lost this request, so a hold opened now would end only by expiry. A live
   // node re-asserts its holds.
-  if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned.has(input.id))) {
+  if (open === null && (hasEnded(state, input.id) || state.volatile.abandoned?.has(input.id))) {
     return { refused: OVER, ungated: true };
   }
   const barrier = firstBarrier(state, open, input, now);

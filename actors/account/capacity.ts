@@ -31,7 +31,7 @@ export function margins(state: Account, now: number): Margins | null {
 /** Returns the amount by which the balance may rise and stay exact, even if all credit in transit returns. */
 export function roomOf({ credit, owing }: Account): Nano {
   // Each step stays exact, because credit in transit was part of a balance.
-  const rest = owing.values().reduce((left, { amount }) => minus(left, amount), BALANCE_NANO_MAX);
+  const rest = owing.reduce((left, { amount }) => minus(left, amount), BALANCE_NANO_MAX);
   const balance = bookBalance(credit);
   return balance <= 0 ? rest : most(ZERO, minus(rest, least(balance, rest)));
 }

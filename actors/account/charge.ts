@@ -9,7 +9,7 @@ import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { bookBalance, expirableParts, type HeldCredit, hasDueEntries, type Reserved } from "../credit.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
-import { addTo, counted } from "../rate-window.ts";
+import { addTo, counted, emptyWindows } from "../rate-window.ts";
 import { requestQuotaAfterCharge } from "./auto-quota.ts";
 import { closeHold, growHold, HOLD_TTL_MS, rememberEnded } from "./holds.ts";
 import { isCharged, rememberCharged } from "./idempotency.ts";
@@ -67,7 +67,7 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
   if (hold !== null && hold.model === facts.model && hold.takenAt !== hold.admittedAt) {
     line.takenAt = hold.takenAt;
   }
-  if (state.volatile.abandoned.delete(facts.id)) line.counted = true;
+  if (state.volatile.abandoned?.delete(facts.id)) line.counted = true;
   events.push(line);
   const alert = alertAfter(state, facts.cost, turn.now);
   if (alert !== null) events.push(alert);
@@ -136,7 +136,7 @@ const TWIN: Refusal = {
  */
 export function releaseEvents(state: Account, hold: Hold): readonly AccountEvent[] {
   const { id, model, admittedAt, apiKey } = hold;
-  if (state.volatile.abandoned.has(id)) return [];
+  if (state.volatile.abandoned?.has(id)) return [];
   const released = { type: "released", id, model, admittedAt, ...takenAnew(hold) } as const;
   return [apiKey === MAIN_API_KEY ? released : { ...released, apiKey }];
 }
@@ -169,13 +169,17 @@ export function cancel(
   rememberEnded(state, input.id, turn.now);
   const hold = closeHold(state, input.id, turn.now);
   if (hold === null || turn.done) return { reply: {} };
-  if (input.aborted) addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
+  if (input.aborted) {
+    state.volatile.aborts ??= emptyWindows();
+    addTo(state.volatile.aborts, turn.now, turn.now, 1, 0);
+  }
   return { reply: {}, events: releaseEvents(state, hold) };
 }
 
 /** Returns the refusal too_many_aborts if the client aborted too often in the last minute, otherwise null. */
 export function tooManyAborts(state: Account, now: number): Refusal | null {
-  if (counted(state.volatile.aborts, "minute", now).requests <= ABORTS_PER_MINUTE) return null;
+  const { aborts } = state.volatile;
+  if (aborts === null || counted(aborts, "minute", now).requests <= ABORTS_PER_MINUTE) return null;
   return {
     code: "too_many_aborts",
     message: `More than ${ABORTS_PER_MINUTE} requests a minute were given up before any content came. Wait a minute.`,

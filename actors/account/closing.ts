@@ -106,7 +106,7 @@ export function settleClosing(state: Account, input: SettleClosing, turn: Turn):
   const open = state.volatile.holds.size;
   const late = turn.now >= closing.at + CLOSING_MS + ABORTING_MS;
   if (state.children > 0) return { refused: busy(`${state.children} accounts are below it`) };
-  if (state.owing.size > 0) return { refused: busy("a transfer is under way") };
+  if (state.owing.length > 0) return { refused: busy("a transfer is under way") };
   if (open > 0 && !late) return { refused: busy(`${open} requests are in flight`) };
   for (const id of [...state.volatile.holds.keys()]) closeHold(state, id, turn.now);
   const { lines, fee, refunded } = emptying(state, turn, closing.fee);
@@ -170,7 +170,7 @@ export function endClosing(state: Account): Decision<AccountEvent> {
   const { profile, closing } = state;
   if (profile === null || closing === null) return { refused: accountNotFound(state) };
   if (closing.stage === "closed") return { reply: {} };
-  if (closing.stage === "closing" || state.owing.size > 0)
+  if (closing.stage === "closing" || state.owing.length > 0)
     return { refused: busy("its credit is under way") };
   return {
     reply: {},
@@ -213,8 +213,8 @@ export function unfinishedWork(state: Account): Decision<AccountEvent> {
     move,
     children,
     holds: state.volatile.holds.size,
-    owes: [...owing.keys()],
-    leaving: [...leaving.values()],
+    owes: owing.map(({ id }) => id),
+    leaving,
     parent: profile.parent,
     asksForQuota: quota.asked !== null,
     name: profile.name,
@@ -230,7 +230,7 @@ export const childRemovalEffects = ({
   id,
   leaving,
 }: Account): Effect<"account", { readonly type: "removeChild" } & RemoveChild>[] =>
-  [...leaving.values()].map((one) => ({
+  leaving.map((one) => ({
     id: one.id,
     to: { kind: "account", id: String(one.parent) },
     command: { type: "removeChild", id: one.id, child: id },
@@ -252,4 +252,4 @@ export function removeChild(state: Account, { id, child }: RemoveChild, turn: Tu
 
 /** Runs at the account: its former parent has confirmed notice `id`. */
 export const childRemoved = (state: Account, id: string): Decision<AccountEvent> =>
-  state.leaving.has(id) ? { reply: {}, events: [{ type: "left", id }] } : { reply: {} };
+  state.leaving.some((one) => one.id === id) ? { reply: {}, events: [{ type: "left", id }] } : { reply: {} };

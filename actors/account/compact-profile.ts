@@ -26,7 +26,8 @@ export const compactProfile = (profile: Profile): Profile => ({
   levelMapper: compactMap(profile.levelMapper),
 });
 
-const compactList = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? NO_LIST : list);
+/** Returns an equal list, which is the shared one if it is empty. */
+export const compactList = <T>(list: readonly T[]): readonly T[] => (list.length === 0 ? NO_LIST : list);
 
 const compactMap = <T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.keys(map).length === 0 ? NO_MAP : map;

@@ -8,7 +8,7 @@ import { compactProfile } from "./compact-profile.ts";
 import type { LifeEvent } from "./events.ts";
 import { disableForeignKeys } from "./evolve-api-keys.ts";
 import type { AccountMove, Closing, QuotaRequest } from "./lifecycle.ts";
-import type { Account } from "./state.ts";
+import { type Account, including, without } from "./state.ts";
 import type { Profile, ProfileChange } from "./types.ts";
 
 /** Milliseconds after a refusal in which no charge asks for AutoQuota; `topUp` may still ask. */
@@ -59,7 +59,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       return;
     }
     case "left":
-      state.leaving.delete(event.id);
+      state.leaving = without(state.leaving, event.id);
       return;
     case "closing":
       state.closing = {
@@ -99,9 +99,9 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       return;
     case "soft_limit_reached": {
       const { month, limit, spent } = event;
-      for (const [earlier, alert] of state.alerts) if (alert.state === "sent") state.alerts.delete(earlier);
-      state.alerts.set(month, { month, state: "waiting", dueAt: at, limit, spent });
-      state.volatile.alertsDirty.add(month);
+      const unsent = state.alerts.filter((alert) => alert.state !== "sent");
+      state.alerts = [...unsent, { month, state: "waiting", dueAt: at, limit, spent }];
+      state.volatile.alertsDirty = including(state.volatile.alertsDirty, month);
       return;
     }
     case "mail_sent":
@@ -124,7 +124,8 @@ function applyMove(state: Account, move: ReturnType<typeof asked>, at: number): 
   // The pause followed a refusal by the former parent.
   state.quota = { ...state.quota, notBefore: 0 };
   // The current day's usage is written under the new DNA; earlier days stay where they were charged.
-  if (state.usage.has(dayOf(at))) state.volatile.daysDirty.add(dayOf(at));
+  const day = dayOf(at);
+  if (state.usage.has(day)) state.volatile.daysDirty = including(state.volatile.daysDirty, day);
 }
 
 /** Returns the profile with a change applied; `limits` is merged, every other field is replaced. */
@@ -160,12 +161,11 @@ function leave(state: Account, { id, bornAt }: { readonly id: string; readonly b
   const { parent } = profileOf(state);
   assert(parent !== null, "Root leaves nobody");
   const notice = `${id}:left`;
-  state.leaving.set(notice, { id: notice, parent, bornAt });
+  state.leaving = [...state.leaving, { id: notice, parent, bornAt }];
 }
 
 function alert(state: Account, month: string, change: { state?: "sent"; dueAt?: number }): void {
-  const known = state.alerts.get(month);
-  if (known === undefined) return;
-  state.alerts.set(month, { ...known, ...change });
-  state.volatile.alertsDirty.add(month);
+  if (!state.alerts.some((known) => known.month === month)) return;
+  state.alerts = state.alerts.map((known) => (known.month === month ? { ...known, ...change } : known));
+  state.volatile.alertsDirty = including(state.volatile.alertsDirty, month);
 }

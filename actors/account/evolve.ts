@@ -14,7 +14,7 @@ import type { Adjusted } from "./events.ts";
 import { evolveApiKeys } from "./evolve-api-keys.ts";
 import { evolveLifecycle, quotaRefused } from "./evolve-lifecycle.ts";
 import { NO_QUOTA_REQUEST } from "./lifecycle.ts";
-import { type Account, type AccountEvent, type ChargeFacts, isRoot } from "./state.ts";
+import { type Account, type AccountEvent, type ChargeFacts, including, isRoot, without } from "./state.ts";
 
 /**
  * Models with their own windows or totals; further ones share one entry, so that names cannot fill the
@@ -67,7 +67,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       adjust(state, event.after);
       return;
     case "owing":
-      state.owing.set(event.transfer.id, event.transfer);
+      state.owing = [...state.owing, event.transfer];
       if (event.transfer.child !== null) {
         state.children++;
         // Root writes no line for it, but its document shows the number of children.
@@ -75,7 +75,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       }
       return;
     case "settled":
-      state.owing.delete(event.id);
+      state.owing = without(state.owing, event.id);
       return;
     case "returned":
       giveBack(state, event.id);
@@ -123,11 +123,11 @@ function apply(state: Account, event: AccountEvent, at: number): void {
 const tally = (a: Nano, b: Nano): Nano => (a + b) as Nano;
 
 function giveBack(state: Account, id: string): void {
-  const transfer = state.owing.get(id);
+  const transfer = state.owing.find((one) => one.id === id);
   assert(transfer !== undefined, `account ${state.id} gets back ${id}, which it does not owe`);
   for (const entry of transfer.taken) grant(state.credit, entry);
   if (transfer.child !== null) state.children--;
-  state.owing.delete(id);
+  state.owing = without(state.owing, id);
   // The refund was returned, so the closing account must be emptied again.
   if (state.closing?.stage === "emptied") state.closing = { ...state.closing, stage: "closing" };
 }
@@ -157,7 +157,7 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
     state.usage.set(day, models);
   }
   addCharge(bounded(models, charge.model, noChargeTotals), charge);
-  state.volatile.daysDirty.add(day);
+  state.volatile.daysDirty = including(state.volatile.daysDirty, day);
 }
 
 interface Counted {

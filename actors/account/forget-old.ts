@@ -23,11 +23,9 @@ export function forgetOld(state: Account, now: number): void {
  * within a minute, so that an old count is nothing.
  */
 function isBare({ volatile }: Account, now: number): boolean {
-  const { holds, ended, abandoned, charged, daysDirty, alertsDirty } = volatile;
-  const collections = [holds, ended, abandoned, charged, daysDirty, alertsDirty];
-  return (
-    collections.every(({ size }) => size === 0) &&
-    !volatile.profileDirty &&
-    counted(volatile.aborts, "minute", now).requests === 0
-  );
+  const { holds, ended, abandoned, charged, aborts, profileDirty, daysDirty, alertsDirty } = volatile;
+  const isRemembering = ended.size > 0 || charged !== null || (abandoned !== null && abandoned.size > 0);
+  const isDirty = profileDirty || daysDirty.length > 0 || alertsDirty.length > 0;
+  const isAborting = aborts !== null && counted(aborts, "minute", now).requests > 0;
+  return holds.size === 0 && !isRemembering && !isDirty && !isAborting;
 }

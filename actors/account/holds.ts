@@ -2,6 +2,7 @@
 // while requests run, and the ledger records what was spent. A hold ends with the first of charge,
 // cancellation, the death of its node (orphaned-holds.ts) and expiry. Nothing here writes events.
 
+import { SmallMap } from "../../src/base/small-map.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, type Nano, plus, ZERO } from "../money.ts";
 import { addTo, addToMinute, clearWindows, emptyWindows } from "../rate-window.ts";
@@ -59,7 +60,7 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   if (volatile.holds.size === 0) {
     clearWindows(volatile.windows);
     volatile.modelWindows.clear();
-    volatile.keyHolds.clear();
+    volatile.keyHolds = null;
     return hold;
   }
   shift(state, hold, now, -1, -hold.tokens);
@@ -67,17 +68,18 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   if (ofKey === null) return hold;
   ofKey.count--;
   ofKey.cost = minus(ofKey.cost, hold.cost);
-  if (ofKey.count === 0) volatile.keyHolds.delete(hold.apiKey);
+  if (ofKey.count === 0) volatile.keyHolds?.delete(hold.apiKey);
   return hold;
 }
 
 /** Returns the sums of the hold's named key, which are made with its first hold; null for the main key. */
-function keyHoldsOf({ volatile: { keyHolds } }: Account, { apiKey }: Hold): KeyHolds | null {
+function keyHoldsOf({ volatile }: Account, { apiKey }: Hold): KeyHolds | null {
   if (apiKey === MAIN_API_KEY) return null;
-  let found = keyHolds.get(apiKey);
+  volatile.keyHolds ??= new SmallMap();
+  let found = volatile.keyHolds.get(apiKey);
   if (found === undefined) {
     found = { count: 0, cost: ZERO, windows: emptyWindows() };
-    keyHolds.set(apiKey, found);
+    volatile.keyHolds.set(apiKey, found);
   }
   return found;
 }

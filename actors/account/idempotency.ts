@@ -7,6 +7,7 @@
 // ledger.
 
 import type { Refusal } from "../../src/base/errors.ts";
+import { SmallMap } from "../../src/base/small-map.ts";
 import type { AccountId } from "../ids.ts";
 import type { Account, Idempotency } from "./state.ts";
 
@@ -55,18 +56,22 @@ export function idempotencyRefusal(
 
 /** Remembers that the charge of a request with a key was decided. The oldest entries are dropped. */
 export function rememberCharged(state: Account, id: string, { key, body }: Idempotency, now: number): void {
-  const { charged } = state.volatile;
-  charged.delete(key);
-  charged.set(key, { id, body, at: now });
+  const { volatile } = state;
+  volatile.charged ??= new SmallMap();
+  volatile.charged.delete(key);
+  volatile.charged.set(key, { id, body, at: now });
   forgetCharged(state, now);
 }
 
 /** Drops the keys that were charged too long before `now`, or are too many. */
-export function forgetCharged({ volatile: { charged } }: Account, now: number): void {
+export function forgetCharged({ volatile }: Account, now: number): void {
+  const { charged } = volatile;
+  if (charged === null) return;
   for (const [oldest, { at }] of charged) {
     if (charged.size <= CHARGED_MAX && at > now - CHARGED_MS) break;
     charged.delete(oldest);
   }
+  if (charged.size === 0) volatile.charged = null;
 }
 
 /**
@@ -75,7 +80,7 @@ export function forgetCharged({ volatile: { charged } }: Account, now: number): 
  * the other one must not be delivered to its end.
  */
 export function isCharged(state: Account, id: string, { key }: Idempotency, now: number): boolean {
-  const found = state.volatile.charged.get(key);
+  const found = state.volatile.charged?.get(key);
   return found !== undefined && found.id !== id && found.at > now - CHARGED_MS;
 }
 
@@ -88,6 +93,6 @@ function runningWith(state: Account, id: string | null, key: string): string | n
 }
 
 function chargedWith(state: Account, key: string, now: number): string | null {
-  const found = state.volatile.charged.get(key);
+  const found = state.volatile.charged?.get(key);
   return found === undefined || found.at <= now - CHARGED_MS ? null : found.body;
 }

@@ -55,7 +55,9 @@ export function releaseOrphanedHolds(
 }
 
 /** The oldest ids are dropped at the bound; if their node still runs, those requests count twice. */
-function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
+function remember({ volatile }: Account, { id }: Hold): void {
+  volatile.abandoned ??= new Set();
+  const { abandoned } = volatile;
   abandoned.add(id);
   for (const oldest of abandoned) {
     if (abandoned.size <= ABANDONED_MAX) break;
@@ -65,4 +67,4 @@ function remember({ volatile: { abandoned } }: Account, { id }: Hold): void {
 
 /** Returns the flag `counted` for a re-asserted hold whose request was counted when its hold was released. */
 export const countedFlagFor = ({ volatile: { abandoned } }: Account, id: string): Pick<Hold, "counted"> =>
-  abandoned.has(id) ? { counted: true } : {};
+  abandoned?.has(id) ? { counted: true } : {};

@@ -17,7 +17,7 @@ const NOTHING: readonly AccountEffect[] = [];
 /** Returns the effects that the runtime must still deliver to other accounts. */
 export function pendingEffects(state: Account): readonly AccountEffect[] {
   const { owing, leaving, move, quota } = state;
-  if (owing.size === 0 && leaving.size === 0 && move?.stage !== "asked" && quota.asked === null)
+  if (owing.length === 0 && leaving.length === 0 && move?.stage !== "asked" && quota.asked === null)
     return NOTHING;
   return [
     ...transferEffects(state),

@@ -81,7 +81,7 @@ function scopes({ state, profile, named }: Spender, input: WindowDemand): readon
   const { holds, keyHolds } = state.volatile;
   const scopes: Scope[] = [];
   if (isKeyLimited) {
-    const open = keyHolds.get(named.key.id);
+    const open = keyHolds?.get(named.key.id);
     scopes.push({
       ...{ scope: "api_key", of: `of key ${named.key.name}`, limits: named.limits },
       windows: open === undefined ? [named.windows] : [named.windows, open.windows],

@@ -172,8 +172,8 @@ const API_KEY: Payer = {
   limit: ({ named }, field) => named!.key[field],
   spent: ({ named }, field, now) =>
     field === "hardLimit" ? named!.spentInMonth(now) : named!.spentOnDay(now),
-  held: ({ state, named }) => state.volatile.keyHolds.get(named!.key.id)?.cost ?? ZERO,
-  isAlone: ({ state, named }) => !state.volatile.keyHolds.has(named!.key.id),
+  held: ({ state, named }) => state.volatile.keyHolds?.get(named!.key.id)?.cost ?? ZERO,
+  isAlone: ({ state, named }) => !state.volatile.keyHolds?.has(named!.key.id),
 };
 
 function periodLimit(payer: Payer, field: keyof typeof PERIODS): MoneyLimit {

@@ -6,7 +6,9 @@ import type { Decision, Document } from "../../src/runtime/actor.ts";
 import { ownerOf } from "../ids.ts";
 import { type Nano, plus } from "../money.ts";
 import { monthOf } from "../time.ts";
+import { NO_LIST } from "./compact-profile.ts";
 import { spentInMonth } from "./evolve.ts";
+import type { SoftLimitAlert } from "./lifecycle.ts";
 import { type Account, type AccountEvent, isRoot, type Profile } from "./state.ts";
 
 /**
@@ -18,7 +20,7 @@ export function alertAfter(state: Account, cost: Nano, now: number): AccountEven
   if (profile === null || isRoot(profile) || profile.softLimit === 0) return null;
   const month = monthOf(now);
   const spent = plus(spentInMonth(state, now), cost);
-  if (spent < profile.softLimit || state.alerts.has(month)) return null;
+  if (spent < profile.softLimit || alertOf(state, month) !== undefined) return null;
   return { type: "soft_limit_reached", month, limit: profile.softLimit, spent };
 }
 
@@ -36,7 +38,7 @@ export interface MailSent {
  * nothing.
  */
 export function mailSent(state: Account, { month, ok, nextAt }: MailSent): Decision<AccountEvent> {
-  if (state.alerts.get(month)?.state !== "waiting") return { reply: {} };
+  if (alertOf(state, month)?.state !== "waiting") return { reply: {} };
   const event: AccountEvent = ok ? { type: "mail_sent", month } : { type: "mail_postponed", month, nextAt };
   return { reply: {}, events: [event], save: true };
 }
@@ -46,8 +48,9 @@ export function mailSent(state: Account, { month, ok, nextAt }: MailSent): Decis
  * changes.
  */
 export function alertDocuments(state: Account, profile: Profile): Document[] {
-  const changed = [...state.volatile.alertsDirty].flatMap((month) => state.alerts.get(month) ?? []);
-  state.volatile.alertsDirty.clear();
+  const { alertsDirty } = state.volatile;
+  const changed = alertsDirty.flatMap((month) => alertOf(state, month) ?? []);
+  state.volatile.alertsDirty = NO_LIST;
   return changed.map((alert) => ({
     table: "outbox",
     id: `${state.id}:${alert.month}`,
@@ -62,3 +65,6 @@ export function alertDocuments(state: Account, profile: Profile): Document[] {
     },
   }));
 }
+
+const alertOf = ({ alerts }: Account, month: string): SoftLimitAlert | undefined =>
+  alerts.find((alert) => alert.month === month);

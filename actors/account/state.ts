@@ -72,18 +72,18 @@ export interface Account {
   chargeAmount: Nano;
   minted: Nano;
   children: number;
-  /** Pending outgoing transfers by id. */
-  owing: SmallMap<string, Transfer>;
+  /** Pending outgoing transfers, oldest first. */
+  owing: readonly Transfer[];
   /** Ids of incoming transfers that were refused for a reason that may pass, oldest first. */
   declined: readonly string[];
   /** Null while the account is open. */
   closing: Closing | null;
   move: AccountMove | null;
-  /** Pending notices to former parents, by the id of the notice. */
-  leaving: SmallMap<string, ChildRemoval>;
+  /** Pending notices to former parents. */
+  leaving: readonly ChildRemoval[];
   quota: QuotaRequest;
-  /** Alerts by month; a sent one is kept until the next alert. */
-  alerts: SmallMap<string, SoftLimitAlert>;
+  /** At most one alert of a month; a sent one is kept until the next alert. */
+  alerts: readonly SoftLimitAlert[];
   /** The newest month with charges, by model. */
   month: { key: string; cost: Nano; models: SmallMap<string, ChargeTotals> };
   day: { key: string; cost: Nano };
@@ -105,44 +105,46 @@ export interface KeyHolds {
 export interface Volatile {
   holds: SmallMap<string, Hold>;
   heldCost: Nano;
-  /** The holds of named keys that have any. */
-  keyHolds: SmallMap<ApiKeyId, KeyHolds>;
+  /** The holds of named keys that have any; null until one has. */
+  keyHolds: SmallMap<ApiKeyId, KeyHolds> | null;
   /** No hold expires before this time (wall-clock ms). */
   nextExpiry: number;
   /** Holds that expired since the activation was loaded; zero in normal operation. */
   holdsExpired: number;
   windows: RateWindows;
   modelWindows: SmallMap<string, RateWindows>;
-  /** Requests that their client aborted before any content, to bound free aborts. */
-  aborts: RateWindows;
+  /** Requests that their client aborted before any content, to bound free aborts; null until there is one. */
+  aborts: RateWindows | null;
   /** See `rememberEnded`. */
   readonly ended: EndedRequests;
-  /** Requests whose orphaned holds were released, oldest first: see orphaned-holds.ts. */
-  abandoned: Set<string>;
-  /** Recently charged requests by Idempotency-Key, oldest first: see `rememberCharged`. */
-  charged: SmallMap<string, { readonly id: string; readonly body: string; readonly at: number }>;
+  /** Requests whose orphaned holds were released, oldest first; null until there is one: see orphaned-holds.ts. */
+  abandoned: Set<string> | null;
+  /** Recently charged requests by Idempotency-Key, oldest first; null while there are none: see `rememberCharged`. */
+  charged: SmallMap<string, { readonly id: string; readonly body: string; readonly at: number }> | null;
   /** What `materialize` must write next; also the two fields below. */
   profileDirty: boolean;
-  daysDirty: Set<string>;
-  alertsDirty: Set<string>;
+  /** Days of `usage`, each once. */
+  daysDirty: readonly string[];
+  /** Months of `alerts`, each once. */
+  alertsDirty: readonly string[];
 }
 
 /** Returns the volatile state of an activation that has decided nothing. */
 export const freshVolatile = (): Volatile => ({
   holds: new SmallMap(),
   heldCost: ZERO,
-  keyHolds: new SmallMap(),
+  keyHolds: null,
   nextExpiry: Number.POSITIVE_INFINITY,
   holdsExpired: 0,
   windows: emptyWindows(),
   modelWindows: new SmallMap(),
-  aborts: emptyWindows(),
+  aborts: null,
   ended: new EndedRequests(),
-  abandoned: new Set(),
-  charged: new SmallMap(),
+  abandoned: null,
+  charged: null,
   profileDirty: false,
-  daysDirty: new Set(),
-  alertsDirty: new Set(),
+  daysDirty: NO_LIST,
+  alertsDirty: NO_LIST,
 });
 
 /** Returns the state of an account that does not exist yet. */
@@ -158,13 +160,13 @@ export const emptyAccount = (id: AccountId): Account => ({
   chargeAmount: ZERO,
   minted: ZERO,
   children: 0,
-  owing: new SmallMap(),
+  owing: NO_LIST,
   declined: NO_LIST,
   closing: null,
   move: null,
-  leaving: new SmallMap(),
+  leaving: NO_LIST,
   quota: NO_QUOTA_REQUEST,
-  alerts: new SmallMap(),
+  alerts: NO_LIST,
   month: { key: "", cost: ZERO, models: new SmallMap() },
   day: { key: "", cost: ZERO },
   windows: emptyWindows(),
@@ -172,6 +174,14 @@ export const emptyAccount = (id: AccountId): Account => ({
   usage: new SmallMap(),
   volatile: freshVolatile(),
 });
+
+/** Returns the list with `item`, which is added unless it is there. */
+export const including = (list: readonly string[], item: string): readonly string[] =>
+  list.includes(item) ? list : [...list, item];
+
+/** Returns the list without the entry of this id. */
+export const without = <T extends { readonly id: string }>(list: readonly T[], id: string): readonly T[] =>
+  list.length === 1 && list[0]!.id === id ? NO_LIST : list.filter((one) => one.id !== id);
 
 /** Returns the lifecycle stage of an account. */
 export const stageOf = (state: Account): LifecycleStage => state.closing?.stage ?? "open";

@@ -308,7 +308,7 @@ function unwanted(state: Account, { transfer, from }: ReceiveCredit): Refusal | 
 
 /** Step 3, at the giver: the receiver accepted transfer `id`, or refused it and the credit returns. */
 export function transferSettled(state: Account, id: string, refused: Refusal | null): Decision<AccountEvent> {
-  const transfer = state.owing.get(id);
+  const transfer = state.owing.find((one) => one.id === id);
   if (transfer === undefined) return { reply: {} };
   if (refused === null) return { reply: {}, events: [{ type: "settled", id }] };
   const why = refused.code;
@@ -334,7 +334,7 @@ export function transferSettled(state: Account, id: string, refused: Refusal | n
 export const transferEffects = (
   state: Account,
 ): Effect<"account", { readonly type: "receiveCredit" } & ReceiveCredit>[] =>
-  [...state.owing.values()].map((transfer) => ({
+  state.owing.map((transfer) => ({
     id: `${transfer.id}:in`,
     to: { kind: "account", id: String(transfer.to) },
     command: { type: "receiveCredit", transfer, from: state.id },

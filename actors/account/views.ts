@@ -11,7 +11,7 @@ import type { Nano } from "../money.ts";
 import { type FrozenWindows, freezeWindows, thawWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
-import { compactProfile, NO_LIST } from "./compact-profile.ts";
+import { compactList, compactProfile, NO_LIST } from "./compact-profile.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
 import type {
   AccountMove,
@@ -107,7 +107,7 @@ export function materialize(state: Account): Document[] {
   }
   const newest = [...state.usage.keys()].sort().at(-1);
   for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
-  volatile.daysDirty = new Set();
+  volatile.daysDirty = NO_LIST;
   documents.push(...alertDocuments(state, profile));
   // The account's document is written last, so that everything it sums up is already there.
   if (volatile.profileDirty) documents.push(accountDocument(state, profile));
@@ -211,13 +211,13 @@ export function freeze(state: Account): Frozen {
     chargeAmount: state.chargeAmount,
     minted: state.minted,
     children: state.children,
-    owing: [...state.owing.values()],
+    owing: state.owing,
     ...(state.declined.length > 0 && { declined: state.declined }),
     closing: state.closing,
     move: state.move,
-    leaving: [...state.leaving.values()],
+    leaving: state.leaving,
     quota: state.quota,
-    alerts: [...state.alerts.values()],
+    alerts: state.alerts,
     month: { ...state.month, models: copiedRows(state.month.models) },
     day: state.day,
     windows: freezeWindows(state.windows),
@@ -250,13 +250,13 @@ export function thaw(id: string, frozen: unknown): Account {
     chargeAmount: from.chargeAmount,
     minted: from.minted,
     children: from.children,
-    owing: byId(from.owing),
+    owing: compactList(from.owing),
     declined: from.declined ?? NO_LIST,
     closing: from.closing,
     move: from.move,
-    leaving: byId(from.leaving),
+    leaving: compactList(from.leaving),
     quota: from.quota,
-    alerts: SmallMap.of(from.alerts.map((alert) => [alert.month, alert])),
+    alerts: compactList(from.alerts),
     month: { ...from.month, models: SmallMap.of(copiedRows(from.month.models)) },
     day: from.day,
     windows: thawWindows(from.windows),
@@ -275,6 +275,3 @@ const copiedRows = (models: Iterable<readonly [string, ChargeTotals]>): [string,
   for (const [model, totals] of models) rows.push([model, { ...totals }]);
   return rows;
 };
-
-const byId = <T extends { readonly id: string }>(items: readonly T[]): SmallMap<string, T> =>
-  SmallMap.of(items.map((item) => [item.id, item]));

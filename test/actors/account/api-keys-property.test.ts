@@ -289,7 +289,7 @@ class World {
       for (const { id } of keys) {
         const open = [...holds.values()].filter(({ apiKey }) => apiKey === id);
         const held = open.reduce((sum, { cost }) => sum + cost, 0);
-        expect([keyHolds.get(id)?.count ?? 0, keyHolds.get(id)?.cost ?? 0]).toEqual([open.length, held]);
+        expect([keyHolds?.get(id)?.count ?? 0, keyHolds?.get(id)?.cost ?? 0]).toEqual([open.length, held]);
       }
     }
   }

@@ -129,7 +129,7 @@ describe("over random trees, operations and crashes", () => {
         for (const [id, { state }] of tree.members) {
           if (state.profile === null) continue;
           expect([id, state.children]).toEqual([id, tree.childrenOf(id)]);
-          expect([state.owing.size, state.leaving.size]).toEqual([0, 0]);
+          expect([state.owing, state.leaving]).toEqual([[], []]);
           expect(state.move?.stage).not.toBe("asked");
           expect(state.quota.asked).toBeNull();
           const stage = stageOf(state);

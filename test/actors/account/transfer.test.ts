@@ -114,7 +114,7 @@ describe("a gift to a newborn", () => {
     const root = living({ profile: ROOT_PROFILE, credit: ZERO });
     root.ask(createChild());
     root.ask(done("X:in", CLOSED));
-    expect(root.state).toMatchObject({ minted: ZERO, children: 0, owing: new Map() });
+    expect(root.state).toMatchObject({ minted: ZERO, children: 0, owing: [] });
   });
 
   test("lets what is due leave first", () => {
