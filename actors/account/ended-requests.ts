@@ -14,49 +14,50 @@ const GONE_MAX = 1_024;
 /** The length of the list up to which an id is found by scanning it. */
 const SCANNED_MAX = 32;
 
-/** The lists of every account without ended requests. */
-const NO_IDS: string[] = [];
-const NO_TIMES: number[] = [];
+/** The rows of every account without ended requests. */
+const NO_ROWS: (string | number)[] = [];
+const WIDTH = 2;
 
 /** The requests of one account that ended lately. */
 export class EndedRequests {
   /** The place of each id in the list, counted from the first id ever added; null while they are few. */
   private places: Map<string, number> | null = null;
-  /** Ids and the ms of their ends, oldest first. An id that was added again may have an earlier place, which is void. */
-  private ids = NO_IDS;
-  private endedAt = NO_TIMES;
+  /**
+   * Each id and the ms of its end, oldest first, in one array. An id that was added again may have an earlier place, which
+   * is void.
+   */
+  private rows = NO_ROWS;
   /** The number of places that were removed, and of those at the front of the list that are still to be. */
   private removed = 0;
   private gone = 0;
 
   get size(): number {
-    return this.places === null ? this.ids.length : this.places.size;
+    return this.places === null ? this.listed : this.places.size;
   }
 
   has(id: string): boolean {
-    return this.places === null ? this.ids.includes(id) : this.places.has(id);
+    return this.places === null ? this.rows.includes(id) : this.places.has(id);
   }
 
   /** Returns the ids, oldest first. */
   all(): readonly string[] {
     const { places, removed } = this;
-    return places === null ? this.ids : this.ids.filter((id, i) => places.get(id) === removed + i);
+    const ids = Array.from({ length: this.listed }, (_, i) => this.idAt(i));
+    return places === null ? ids : ids.filter((id, i) => places.get(id) === removed + i);
   }
 
   /** Adds an id whose request ended at `now`, wall-clock ms, or moves it to the end. Drops the oldest. */
   add(id: string, now: number): void {
     if (this.places === null) this.removeFew(id);
-    else this.places.set(id, this.removed + this.ids.length);
-    if (this.ids === NO_IDS) {
-      this.ids = [id];
-      this.endedAt = [now];
+    else this.places.set(id, this.removed + this.listed);
+    if (this.rows === NO_ROWS) {
+      this.rows = [id, now];
       return;
     }
-    this.ids.push(id);
-    this.endedAt.push(now);
+    this.rows.push(id, now);
     this.forget(now);
-    if (this.places === null && this.ids.length > SCANNED_MAX) {
-      this.places = new Map(this.ids.map((one, i) => [one, i]));
+    if (this.places === null && this.listed > SCANNED_MAX) {
+      this.places = new Map(this.all().map((one, i) => [one, i]));
     }
   }
 
@@ -66,28 +67,35 @@ export class EndedRequests {
     else this.forgetMany(this.places, now);
   }
 
+  private get listed(): number {
+    return this.rows.length / WIDTH;
+  }
+
+  private idAt(i: number): string {
+    return this.rows[i * WIDTH] as string;
+  }
+
+  private endedAt(i: number): number {
+    return this.rows[i * WIDTH + 1] as number;
+  }
+
   private removeFew(id: string): void {
-    const i = this.ids.indexOf(id);
-    if (i < 0) return;
-    this.ids.splice(i, 1);
-    this.endedAt.splice(i, 1);
+    const i = this.rows.indexOf(id);
+    if (i >= 0) this.rows.splice(i, WIDTH);
   }
 
   private forgetFew(now: number): void {
     let old = 0;
-    while (old < this.ids.length && this.endedAt[old]! <= now - ENDED_MS) old++;
-    if (old > 0 && old === this.ids.length) this.restart();
-    else if (old > 0) {
-      this.ids.splice(0, old);
-      this.endedAt.splice(0, old);
-    }
+    while (old < this.listed && this.endedAt(old) <= now - ENDED_MS) old++;
+    if (old > 0 && old === this.listed) this.restart();
+    else if (old > 0) this.rows.splice(0, old * WIDTH);
   }
 
   private forgetMany(places: Map<string, number>, now: number): void {
-    for (; this.gone < this.ids.length; this.gone++) {
-      const oldest = this.ids[this.gone]!;
+    for (; this.gone < this.listed; this.gone++) {
+      const oldest = this.idAt(this.gone);
       if (places.get(oldest) !== this.removed + this.gone) continue;
-      if (places.size <= ENDED_MAX && this.endedAt[this.gone]! > now - ENDED_MS) break;
+      if (places.size <= ENDED_MAX && this.endedAt(this.gone) > now - ENDED_MS) break;
       places.delete(oldest);
     }
     if (places.size === 0) this.restart();
@@ -96,15 +104,13 @@ export class EndedRequests {
 
   private restart(): void {
     this.places = null;
-    this.ids = NO_IDS;
-    this.endedAt = NO_TIMES;
+    this.rows = NO_ROWS;
     this.removed = 0;
     this.gone = 0;
   }
 
   private removeGone(): void {
-    this.ids = this.ids.slice(this.gone);
-    this.endedAt = this.endedAt.slice(this.gone);
+    this.rows = this.rows.slice(this.gone * WIDTH);
     this.removed += this.gone;
     this.gone = 0;
   }
