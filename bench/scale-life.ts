@@ -7,7 +7,7 @@ import type { Account, AccountEvent } from "../actors/account/state.ts";
 import type { AccountId } from "../actors/ids.ts";
 import { actorRef } from "../actors/index.ts";
 import { DedupTable } from "../src/runtime/activation/dedup-table.ts";
-import { type LoadedState, type Position, snapshotOf } from "../src/runtime/activation/replay.ts";
+import { type Position, type Replayed, snapshotOf } from "../src/runtime/activation/replay.ts";
 import { actorName, type Effect } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
 import { shardOf } from "../src/runtime/shards.ts";
@@ -27,7 +27,7 @@ export interface Life {
 }
 
 /** `from`: an account that lives in the store already. */
-export function lifeOf(id: AccountId, epoch: number, by: string, from: LoadedState | null = null): Life {
+export function lifeOf(id: AccountId, epoch: number, by: string, from: Replayed | null = null): Life {
   const name = actorName(actorRef.account(id));
   const shard = shardOf(name);
   const state: Account = (from?.state as Account | undefined) ?? account.empty(String(id));

@@ -123,8 +123,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no opened commit",
     rule: "an owner fences the one before by a commit of its own",
     file: activation,
-    from: "if (fold.position.seq > 0 && (mayBeAppended || epoch > fold.position.epoch)) {",
-    to: "if (fold.position.seq < 0) {",
+    from: "if (position.seq > 0 && (mayBeAppended || epoch > position.epoch)) {",
+    to: "if (position.seq < 0) {",
     options: {
       nodes: 1,
       faults: { late: 0.3, lateMs: 6_000, crashEveryMs: 2_000, restartMs: 10, graceful: 0, outageEveryMs: 0 },

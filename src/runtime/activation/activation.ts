@@ -18,11 +18,11 @@
 // clock and decides nothing itself.
 
 import { type Envelope, type Reply, UNAVAILABLE } from "../actor.ts";
-import type { ActorContext, Loaded } from "./actor-context.ts";
+import type { ActorContext } from "./actor-context.ts";
 import { type TurnResult, TurnRunner } from "./command-turns.ts";
 import { CommitPipeline } from "./commit-pipeline.ts";
 import { DedupTable, isFresh } from "./dedup-table.ts";
-import { loadState } from "./replay.ts";
+import { type LoadedState, loadState } from "./replay.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 
 /** The result of a turn that failed the activation. */
@@ -33,6 +33,7 @@ const SAVE_TRIES = 4;
 /** A loading, loaded or failed actor. It begins to load when it is constructed; a failure ends it. */
 export class Activation {
   private readonly ids: DedupTable;
+  private readonly snapshots: SnapshotWriter;
   private readonly pipeline: CommitPipeline;
   private readonly turns: TurnRunner;
   /** Null once it has ended. */
@@ -52,7 +53,8 @@ export class Activation {
     const { host } = actor;
     this.ids = new DedupTable(host.limits);
     this.usedAt = host.clock.mono();
-    this.pipeline = new CommitPipeline(actor, this.ids, this);
+    this.snapshots = new SnapshotWriter(actor, this.ids);
+    this.pipeline = new CommitPipeline(actor, this.ids, this.snapshots, this);
     this.turns = new TurnRunner(actor, this.ids, this.pipeline);
     this.loading = host.loads.run(() => this.load());
   }
@@ -71,26 +73,27 @@ export class Activation {
     const { host, behavior, ref, name } = actor;
     const { store, limits, counters } = host;
     try {
-      const fold = await loadState({ store, behavior, ref, name, ids, page: limits.replayPage });
-      const snapshots = new SnapshotWriter(actor, fold, ids);
+      const replayed = await loadState({ store, behavior, ref, name, ids, page: limits.replayPage });
+      const { state, position, uncovered } = replayed;
       if (actor.hasEnded) return;
       const epoch = actor.servingEpoch();
       // A node that does not own the shard, even for a moment, cannot stop a former owner from appending to
       // what was loaded here.
       if (epoch === 0) return this.drop();
-      if (fold.position.epoch > epoch) {
+      if (position.epoch > epoch) {
         counters.fenced++;
-        host.fenced(actor.shard, fold.position.epoch);
+        host.fenced(actor.shard, position.epoch);
         return this.fail("fenced", null);
       }
-      actor.loaded = { fold, snapshots, at: host.clock.wall() };
-      actor.lastAt = fold.position.at;
+      actor.loaded = { state, loadedAt: host.clock.wall(), ...position };
+      actor.lastAt = position.at;
+      this.snapshots.begin(uncovered);
       counters.activated++;
-      host.loaded(ref, fold.state);
+      host.loaded(ref, state);
       // Once this commit is stored, an owner of an earlier epoch, or a late append of a failed activation,
       // can append nothing more. Whatever it decided since is refused, and what was loaded here is the whole
       // truth.
-      if (fold.position.seq > 0 && (mayBeAppended || epoch > fold.position.epoch)) {
+      if (position.seq > 0 && (mayBeAppended || epoch > position.epoch)) {
         this.pipeline.batchFor(0);
         this.pipeline.flush();
       }
@@ -99,7 +102,7 @@ export class Activation {
           this.resync = null;
         });
       }
-      host.enqueue(actor, behavior.pendingEffects(fold.state));
+      host.enqueue(actor, behavior.pendingEffects(state));
     } catch (error) {
       this.fail("load_failed", error);
     } finally {
@@ -126,7 +129,7 @@ export class Activation {
       const done =
         dedupId !== undefined && this.isOld(envelope, loaded) ? await this.inLedger(loaded, dedupId) : false;
       if (actor.hasEnded || done === null) return UNAVAILABLE;
-      const { reply, batch } = this.turns.run(loaded.fold, envelope, dedupId !== undefined, done);
+      const { reply, batch } = this.turns.run(loaded, envelope, dedupId !== undefined, done);
       if (batch === null) return reply;
       return (await batch.durable) ? reply : UNAVAILABLE;
     } catch (error) {
@@ -151,7 +154,7 @@ export class Activation {
       const dedupId = behavior.dedupIdOf(envelope.command);
       if (dedupId !== undefined && this.isOld(envelope, loaded)) return null;
       this.usedAt = host.clock.mono();
-      const turn = this.turns.run(loaded.fold, envelope, dedupId !== undefined, false);
+      const turn = this.turns.run(loaded, envelope, dedupId !== undefined, false);
       if (turn.batch !== null) this.answering++;
       return turn;
     } catch (error) {
@@ -166,16 +169,18 @@ export class Activation {
   }
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
-  private isOld({ id, bornAt, retry }: Envelope, { at }: Loaded): boolean {
+  private isOld({ id, bornAt, retry }: Envelope, { loadedAt }: LoadedState): boolean {
     const { clock, limits } = this.actor.host;
-    return (retry === true || !isFresh(bornAt, clock.wall(), at, limits)) && this.ids.get(id) === undefined;
+    return (
+      (retry === true || !isFresh(bornAt, clock.wall(), loadedAt, limits)) && this.ids.get(id) === undefined
+    );
   }
 
   /**
    * Returns null when the store cannot answer. Only this command fails; the activation and its holds stay.
    */
-  private async inLedger({ fold }: Loaded, dedupId: string): Promise<boolean | null> {
-    if (fold.position.seq === 0) return false;
+  private async inLedger({ seq }: LoadedState, dedupId: string): Promise<boolean | null> {
+    if (seq === 0) return false;
     const { host, name } = this.actor;
     try {
       return await host.store.hasDedupId(name, dedupId);
@@ -190,7 +195,7 @@ export class Activation {
     const loaded = this.actor.current();
     if (loaded === null) return;
     try {
-      this.turns.releaseDeadNodeHolds(loaded.fold);
+      this.turns.releaseDeadNodeHolds(loaded);
     } catch (error) {
       this.fail("turn_failed", error);
     }
@@ -203,7 +208,7 @@ export class Activation {
     const { clock } = this.actor.host;
     try {
       this.ids.forgetOld(clock.mono());
-      this.actor.behavior.forgetOld?.(loaded.fold.state, clock.wall());
+      this.actor.behavior.forgetOld?.(loaded.state, clock.wall());
     } catch (error) {
       this.fail("turn_failed", error);
     }
@@ -218,7 +223,7 @@ export class Activation {
     actor.host.log(error === null ? "warn" : "error", "activation_broken", {
       actor: actor.name,
       shard: actor.shard,
-      seq: actor.loaded?.fold.position.seq ?? 0,
+      seq: actor.loaded?.seq ?? 0,
       why,
       ...(error === null
         ? {}
@@ -246,7 +251,7 @@ export class Activation {
   }
 
   /** Returns the loaded actor when everything decided is durable, else null. */
-  private settled(): Loaded | null {
+  private settled(): LoadedState | null {
     return this.pipeline.lastBatch() !== null ? null : this.actor.current();
   }
 
@@ -256,14 +261,15 @@ export class Activation {
    */
   saveSoon(): Promise<void> | null {
     const settled = this.settled();
-    if (settled !== null) return settled.snapshots.since() === null ? null : this.write(settled);
-    this.actor.loaded?.snapshots.request();
+    if (settled !== null) return this.snapshots.since() === null ? null : this.write(settled);
+    this.snapshots.request();
     return null;
   }
 
-  private async write({ fold, snapshots }: Loaded): Promise<void> {
+  private async write(loaded: LoadedState): Promise<void> {
+    const { snapshots } = this;
     try {
-      await snapshots.write(snapshots.take(fold.position));
+      await snapshots.write(loaded, snapshots.take(loaded.state, loaded));
     } catch (error) {
       this.fail("snapshot_failed", error);
     }
@@ -271,13 +277,12 @@ export class Activation {
 
   /** Saves what is committed by now. Returns whether it is stored. */
   async save(): Promise<boolean> {
-    const { actor } = this;
+    const { actor, snapshots } = this;
     await this.loading;
     const { loaded } = actor;
     if (loaded === null) return false;
-    const { fold, snapshots } = loaded;
-    const to = fold.position.seq;
-    for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && snapshots.covered() < to; tries++) {
+    const to = loaded.seq;
+    for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && snapshots.covered(loaded) < to; tries++) {
       const last = this.pipeline.lastBatch();
       if (last === null) await this.write(loaded);
       else {
@@ -286,7 +291,7 @@ export class Activation {
         await last.durable;
       }
     }
-    return snapshots.covered() >= to;
+    return snapshots.covered(loaded) >= to;
   }
 
   /** Resolves when everything decided is durable, and saved if possible, or when the activation failed. */
@@ -305,22 +310,22 @@ export class Activation {
    * is decided but not committed counts too, with the time of the decision.
    */
   unsavedSince(): number | null {
-    return this.actor.loaded?.snapshots.since() ?? this.pipeline.oldestAt();
+    return this.snapshots.since() ?? this.pipeline.oldestAt();
   }
 
   /** Returns whether dropping it now loses nothing. */
   isIdle(): boolean {
     const settled = this.settled();
     if (settled === null || this.answering > 0 || this.resync !== null) return false;
-    if (settled.snapshots.since() !== null) return false;
+    if (this.snapshots.since() !== null) return false;
     const { behavior } = this.actor;
-    const { state } = settled.fold;
+    const { state } = settled;
     return behavior.idle(state) && behavior.pendingEffects(state).length === 0;
   }
 
   /** Returns whether it is idle and never stored anything, so that keeping it is useless. */
   isEmpty(): boolean {
-    return this.actor.loaded?.fold.position.seq === 0 && this.isIdle();
+    return this.actor.loaded?.seq === 0 && this.isIdle();
   }
 
   /** Returns the number of commands that are being answered. */

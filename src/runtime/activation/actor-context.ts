@@ -11,7 +11,6 @@ import type { DeadNodes } from "../placement/dead-nodes.ts";
 import type { Counters } from "../stats.ts";
 import type { Committer } from "./committer.ts";
 import type { LoadedState } from "./replay.ts";
-import type { SnapshotWriter } from "./snapshot-writer.ts";
 
 /** The node, as its activations use it. */
 export interface ActivationHost {
@@ -46,18 +45,10 @@ export interface ActivationHost {
   ended(actor: ActorContext, why: string): void;
 }
 
-/** A loaded actor: its state, and what of it is not saved yet. */
-export interface Loaded {
-  readonly fold: LoadedState;
-  readonly snapshots: SnapshotWriter;
-  /** Wall-clock ms at which it was loaded. */
-  readonly at: number;
-}
-
 /** The actor of one activation. */
 export class ActorContext {
   /** Null while the activation loads. */
-  loaded: Loaded | null = null;
+  loaded: LoadedState | null = null;
   /** The activation failed or was dropped: it takes no turns and writes nothing more. */
   hasEnded = false;
   /** Business time of the last turn or commit; it never decreases. */
@@ -74,7 +65,7 @@ export class ActorContext {
   ) {}
 
   /** Returns the loaded actor while it may take turns, else null. */
-  current(): Loaded | null {
+  current(): LoadedState | null {
     return this.hasEnded ? null : this.loaded;
   }
 

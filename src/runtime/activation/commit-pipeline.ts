@@ -13,7 +13,7 @@ import type { ActorContext } from "./actor-context.ts";
 import { type CommitBatch, emptyCommitBatch } from "./commit-batch.ts";
 import type { Writer } from "./committer.ts";
 import type { DedupTable } from "./dedup-table.ts";
-import { positionOf } from "./replay.ts";
+import { advance, type LoadedState } from "./replay.ts";
 import type { SnapshotWriter } from "./snapshot-writer.ts";
 
 /**
@@ -48,6 +48,7 @@ export class CommitPipeline implements Writer {
   constructor(
     private readonly actor: ActorContext,
     private readonly ids: DedupTable,
+    private readonly snapshots: SnapshotWriter,
     private readonly activation: { fail(why: string, error: unknown): void },
   ) {
     this.shard = actor.shard;
@@ -86,7 +87,7 @@ export class CommitPipeline implements Writer {
   }
 
   cut(): Commit | null {
-    const { actor, queue } = this;
+    const { actor, queue, snapshots } = this;
     this.isQueued = false;
     const batch = queue[0];
     const loaded = actor.current();
@@ -97,10 +98,9 @@ export class CommitPipeline implements Writer {
       return null;
     }
     queue.shift();
-    const { fold, snapshots } = loaded;
     const commit: Commit = {
       actor: actor.name,
-      seq: fold.position.seq + 1,
+      seq: loaded.seq + 1,
       shard: this.shard,
       epoch,
       by: this.nonce,
@@ -108,7 +108,7 @@ export class CommitPipeline implements Writer {
       v: 1,
       done: batch.done,
       marks: batch.dedupIds,
-      linesTo: fold.position.linesTo + batch.lines,
+      linesTo: loaded.linesTo + batch.lines,
       lines: batch.lines,
       events: batch.events,
     };
@@ -121,8 +121,8 @@ export class CommitPipeline implements Writer {
     const deferredTo = batch.save && !isSaveDue ? (queue.at(-1) ?? null) : null;
     if (deferredTo !== null) deferredTo.save = true;
     try {
-      const effects = queue.length === 0 ? actor.behavior.pendingEffects(fold.state) : [];
-      const save = isSaveDue ? snapshots.take(commit) : null;
+      const effects = queue.length === 0 ? actor.behavior.pendingEffects(loaded.state) : [];
+      const save = isSaveDue ? snapshots.take(loaded.state, commit) : null;
       this.inFlight = { batch, commit, effects, save, deferredTo };
       return commit;
     } catch (error) {
@@ -146,10 +146,9 @@ export class CommitPipeline implements Writer {
       this.lose(outcome, batch);
       return;
     }
-    const { fold, snapshots } = loaded;
     const { counters, clock } = actor.host;
-    fold.position = positionOf(commit);
-    snapshots.committed(commit);
+    advance(loaded, commit);
+    this.snapshots.committed(commit);
     this.ids.committed(batch.dedupedCommands, clock.mono());
     actor.host.committed(actor, commit);
     counters.commits++;
@@ -159,16 +158,16 @@ export class CommitPipeline implements Writer {
     // Publications leave at once and so in the order of commits: a save may take longer than the next commit.
     if (batch.publish.length > 0) actor.host.publish(batch.publish);
     if (inFlight.save === null && inFlight.deferredTo === null) batch.release(true);
-    else void this.releaseSaved(snapshots, inFlight);
+    else void this.releaseSaved(loaded, inFlight);
   }
 
   /** Writes the save of a commit and releases its batch, after the save when a reply needs that. */
   private async releaseSaved(
-    snapshots: SnapshotWriter,
+    loaded: LoadedState,
     { batch, save, deferredTo }: InFlightCommit,
   ): Promise<void> {
     if (save !== null) {
-      const written = snapshots.write(save);
+      const written = this.snapshots.write(loaded, save);
       if (batch.save) await written;
     }
     if (deferredTo !== null) await deferredTo.durable;

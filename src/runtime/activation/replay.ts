@@ -17,16 +17,32 @@ export interface Position {
   readonly linesTo: number;
 }
 
-/** The state of an actor and its position in the ledger. */
+/** A loaded actor: its state, and the position in the ledger of its last durable commit. */
 export interface LoadedState {
   readonly state: unknown;
-  position: Position;
-  /** The commits that no snapshot covers, and the `at` of the first of them; null when there is none. */
-  readonly uncovered: { readonly commits: number; readonly since: number | null };
+  /** Wall-clock ms at which it was loaded. */
+  readonly loadedAt: number;
+  seq: number;
+  at: number;
+  epoch: number;
+  linesTo: number;
+}
+
+/** The commits that no snapshot covers, and the `at` of the first of them, which is null when there is none. */
+export interface Uncovered {
+  readonly commits: number;
+  readonly since: number | null;
+}
+
+/** What the store has of an actor. */
+export interface Replayed {
+  readonly state: unknown;
+  readonly position: Position;
+  readonly uncovered: Uncovered;
 }
 
 /**
- * Loads an actor from the store, `page` commits per read, and fills `ids`. Throws when the store fails or the
+ * Reads an actor from the store, `page` commits per read, and fills `ids`. Throws when the store fails or the
  * ledger is inconsistent.
  */
 export async function loadState(parts: {
@@ -36,7 +52,7 @@ export async function loadState(parts: {
   name: string;
   ids: DedupTable;
   page: number;
-}): Promise<LoadedState> {
+}): Promise<Replayed> {
   const { store, behavior, ref, name, ids, page } = parts;
   const snapshot = await store.loadSnapshot(name);
   const usable = snapshot !== null && snapshot.v === behavior.version ? snapshot : null;
@@ -61,8 +77,16 @@ export async function loadState(parts: {
   return { state, position: positionOf(position), uncovered: { commits, since } };
 }
 
+/** Moves a loaded actor to the position of a commit that has become durable. */
+export function advance(loaded: LoadedState, { seq, at, epoch, linesTo }: Position): void {
+  loaded.seq = seq;
+  loaded.at = at;
+  loaded.epoch = epoch;
+  loaded.linesTo = linesTo;
+}
+
 /** Returns the position alone, of a commit or anything else that has one. */
-export const positionOf = ({ seq, at, epoch, linesTo }: Position): Position => ({ seq, at, epoch, linesTo });
+const positionOf = ({ seq, at, epoch, linesTo }: Position): Position => ({ seq, at, epoch, linesTo });
 
 function assertFollows(name: string, before: Position, commit: Commit): void {
   assert(commit.seq === before.seq + 1, `${name}: commit ${commit.seq} follows ${before.seq}`);

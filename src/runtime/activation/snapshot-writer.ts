@@ -7,7 +7,7 @@ import type { Save, StoredDocument } from "../../store/store.ts";
 import type { AnyBehavior } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 import type { DedupTable } from "./dedup-table.ts";
-import { type LoadedState, type Position, snapshotOf } from "./replay.ts";
+import { type LoadedState, type Position, snapshotOf, type Uncovered } from "./replay.ts";
 
 /** The actor whose snapshots are written; an `ActorContext`. */
 interface SnapshotOwner {
@@ -21,20 +21,21 @@ interface SnapshotOwner {
   };
 }
 
-/** The snapshot writer of one loaded actor. */
+/** The snapshot writer of one activation. */
 export class SnapshotWriter {
   /** Documents that were taken from the behavior and are not stored yet, by table and id; null if none is. */
   private unsaved: Map<string, StoredDocument> | null = null;
-  private wanted: boolean;
-  private uncovered: number;
-  private uncoveredSince: number | null;
+  private wanted = false;
+  private uncovered = 0;
+  private uncoveredSince: number | null = null;
 
   constructor(
     private readonly actor: SnapshotOwner,
-    private readonly fold: LoadedState,
     private readonly ids: DedupTable,
-  ) {
-    const { commits, since } = fold.uncovered;
+  ) {}
+
+  /** Called when the actor is loaded, with the commits that no snapshot covers. */
+  begin({ commits, since }: Uncovered): void {
     this.wanted = commits > 0;
     this.uncovered = commits;
     this.uncoveredSince = since;
@@ -57,20 +58,20 @@ export class SnapshotWriter {
   }
 
   /** Returns documents and snapshot of a state that is exactly at `position`. */
-  take(position: Position): Save {
-    const { actor, fold, ids } = this;
-    for (const document of actor.behavior.materialize(fold.state)) {
+  take(state: unknown, position: Position): Save {
+    const { actor, ids } = this;
+    for (const document of actor.behavior.materialize(state)) {
       this.unsaved ??= new Map();
       this.unsaved.set(keyOf(document), { ...document, seq: position.seq });
     }
     return {
       documents: [...(this.unsaved?.values() ?? [])],
-      snapshot: snapshotOf(actor.behavior, actor, fold.state, position, ids),
+      snapshot: snapshotOf(actor.behavior, actor, state, position, ids),
     };
   }
 
-  /** Writes a save. Resolves also when that failed, which it logs. */
-  async write(save: Save): Promise<void> {
+  /** Writes a save of the loaded actor. Resolves also when that failed, which it logs. */
+  async write(loaded: LoadedState, save: Save): Promise<void> {
     const { host, name } = this.actor;
     this.wanted = false;
     try {
@@ -85,7 +86,7 @@ export class SnapshotWriter {
       if (this.unsaved?.get(key)?.seq === document.seq) this.unsaved.delete(key);
     }
     if (this.unsaved?.size === 0) this.unsaved = null;
-    this.uncovered = Math.max(0, this.fold.position.seq - save.snapshot.seq);
+    this.uncovered = Math.max(0, loaded.seq - save.snapshot.seq);
     // What was committed during the save is at least as new as the save itself.
     this.uncoveredSince = this.uncovered === 0 ? null : save.snapshot.at;
   }
@@ -96,8 +97,8 @@ export class SnapshotWriter {
   }
 
   /** Returns the seq of the newest commit that a stored snapshot covers, with its documents. */
-  covered(): number {
-    return this.fold.position.seq - this.uncovered;
+  covered({ seq }: Position): number {
+    return seq - this.uncovered;
   }
 }
 
