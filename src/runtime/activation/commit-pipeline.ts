@@ -31,6 +31,8 @@ interface InFlightCommit {
   readonly deferredTo: CommitBatch | null;
 }
 
+const NO_BATCHES: readonly CommitBatch[] = [];
+
 /**
  * The pipeline of one activation. It appends through the committer and calls `fail` after a lost or unknown
  * commit.
@@ -40,7 +42,7 @@ export class CommitPipeline implements Writer {
   /** Identifies this activation as the writer of a commit. */
   private readonly nonce: string;
   /** Batches that are decided and not sent. The last one takes new events until it is full. */
-  private readonly queue: CommitBatch[] = [];
+  private queue = NO_BATCHES;
   private inFlight: InFlightCommit | null = null;
   /** The actor waits in the committer's queue. */
   private isQueued = false;
@@ -60,7 +62,7 @@ export class CommitPipeline implements Writer {
     const last = this.queue.at(-1);
     if (last !== undefined && last.events.length + events <= this.actor.host.limits.commitEvents) return last;
     const batch = emptyCommitBatch();
-    this.queue.push(batch);
+    this.queue = [...this.queue, batch];
     return batch;
   }
 
@@ -83,13 +85,15 @@ export class CommitPipeline implements Writer {
 
   /** Called when the activation failed: releases what was not sent yet as unknown. */
   drop(): void {
-    for (const batch of this.queue.splice(0)) batch.release(false);
+    const unsent = this.queue;
+    this.queue = NO_BATCHES;
+    for (const batch of unsent) batch.release(false);
   }
 
   cut(): Commit | null {
-    const { actor, queue, snapshots } = this;
+    const { actor, snapshots } = this;
     this.isQueued = false;
-    const batch = queue[0];
+    const [batch, ...queue] = this.queue;
     const loaded = actor.current();
     if (batch === undefined || loaded === null) return null;
     const epoch = actor.appendEpoch();
@@ -97,7 +101,7 @@ export class CommitPipeline implements Writer {
       this.activation.fail("lease_lost", null);
       return null;
     }
-    queue.shift();
+    this.queue = queue.length === 0 ? NO_BATCHES : queue;
     const commit: Commit = {
       actor: actor.name,
       seq: loaded.seq + 1,

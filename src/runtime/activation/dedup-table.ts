@@ -34,7 +34,8 @@ export const isFresh = (bornAt: number, now: number, loadedAt: number, of: { loo
  * remembered for at least `recentMs` after their commit, and about twice as long while the actor commits steadily.
  */
 export class DedupTable {
-  private readonly durable = new CommandQueue();
+  /** Commands without a dedup id; null while there are none, as in most actors at most times. */
+  private durable: CommandQueue | null = null;
   private readonly recent: RecentReplies;
 
   constructor(private readonly windows: { readonly dedupMs: number; readonly recentMs: number }) {
@@ -43,11 +44,12 @@ export class DedupTable {
 
   /** Returns the reply of an executed command, or undefined when its id is unknown. */
   get(id: string): Reply | undefined {
-    return this.recent.get(id) ?? this.durable.get(id)?.reply;
+    return this.recent.get(id) ?? this.durable?.get(id)?.reply;
   }
 
   /** Remembers the reply of a command without a dedup id, executed at `at`. */
   remember(id: string, reply: Reply, at: number): void {
+    this.durable ??= new CommandQueue();
     this.durable.add(id, reply, at);
     this.durable.forgetBefore(at - this.windows.dedupMs);
   }
@@ -75,7 +77,7 @@ export class DedupTable {
 
   /** Returns the entries that are kept durably, oldest first. */
   durableEntries(): { id: string; at: number; reply: Reply }[] {
-    return this.durable.all().map(({ id, at, reply }) => ({ id, at, reply }));
+    return this.durable?.all().map(({ id, at, reply }) => ({ id, at, reply })) ?? [];
   }
 }
 
@@ -131,19 +133,17 @@ class RecentReplies {
  * first entry of a Map is found by passing over all that were deleted before it.
  */
 class CommandQueue {
-  /** Null while there is none, as in most actors at most times. */
-  private byId: SmallMap<string, ExecutedCommand> | null = null;
+  private readonly byId = new SmallMap<string, ExecutedCommand>();
   private first: ExecutedCommand | null = null;
   private last: ExecutedCommand | null = null;
 
   get(id: string): ExecutedCommand | undefined {
-    return this.byId === null ? undefined : this.byId.get(id);
+    return this.byId.get(id);
   }
 
   /** Adds a command at the end. */
   add(id: string, reply: Reply, at: number): void {
     const added: ExecutedCommand = { id, reply: isNothing(reply) ? NOTHING : reply, at, next: null };
-    this.byId ??= new SmallMap();
     this.byId.set(id, added);
     if (this.last === null) this.first = added;
     else this.last.next = added;
@@ -164,10 +164,8 @@ class CommandQueue {
 
   private dropFirst(first: ExecutedCommand): void {
     this.first = first.next;
-    if (this.first === null) {
-      this.last = null;
-      this.byId = null;
-    } else this.byId!.delete(first.id);
+    if (this.first === null) this.last = null;
+    this.byId.delete(first.id);
   }
 }
 
