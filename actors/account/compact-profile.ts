@@ -1,10 +1,10 @@
-// Empty lists and maps that all profiles share. Most accounts have none of their own, and a node has the
-// profiles of tens of thousands of accounts in memory. They are frozen, because nothing may be added to them.
+// Empty lists and maps that all accounts share. Most accounts have nothing to put in one, and a node has tens of
+// thousands of accounts in memory. They are frozen, because nothing may be added to them.
 
 import { NO_LIMITS, type RateLimits } from "../rate-window.ts";
 import type { Profile } from "./types.ts";
 
-/** The empty list of every profile that has none of its own. */
+/** The empty list of everything that has no list of its own. */
 export const NO_LIST: readonly never[] = Object.freeze([]);
 
 /** The empty map of every profile that has none of its own. */

@@ -38,7 +38,6 @@ const NO_BATCHES: readonly CommitBatch[] = [];
  * commit.
  */
 export class CommitPipeline implements Writer {
-  readonly shard: number;
   /** Identifies this activation as the writer of a commit. */
   private readonly nonce: string;
   /** Batches that are decided and not sent. The last one takes new events until it is full. */
@@ -53,8 +52,11 @@ export class CommitPipeline implements Writer {
     private readonly snapshots: SnapshotWriter,
     private readonly activation: { fail(why: string, error: unknown): void },
   ) {
-    this.shard = actor.shard;
     this.nonce = actor.host.random.id();
+  }
+
+  get shard(): number {
+    return this.actor.shard;
   }
 
   /** Returns the open batch while it has room for this many events, else a new one. */
