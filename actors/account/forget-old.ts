@@ -8,7 +8,7 @@ import { type Account, freshVolatile } from "./state.ts";
 
 /**
  * Drops ended requests and charged Idempotency-Keys that are too old at `now` (wall-clock ms). When nothing
- * volatile is left, the volatile state is made anew, because emptied maps keep the storage of their entries.
+ * volatile is left, the volatile state is made anew, because what has been emptied keeps its storage.
  */
 export function forgetOld(state: Account, now: number): void {
   const { volatile } = state;

@@ -105,7 +105,7 @@ export interface KeyHolds {
 export interface Volatile {
   holds: SmallMap<string, Hold>;
   heldCost: Nano;
-  /** The holds of named keys that have any; null until one has. */
+  /** The holds of named keys that have any; null until one has, and when no hold is open. */
   keyHolds: SmallMap<ApiKeyId, KeyHolds> | null;
   /** No hold expires before this time (wall-clock ms). */
   nextExpiry: number;

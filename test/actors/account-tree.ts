@@ -96,7 +96,7 @@ export function accountTree() {
       let sum = 0;
       for (const { state, events } of members.values()) {
         sum += state.credit.entries.reduce((total, entry) => total + entry.amount, 0) - state.credit.owed;
-        for (const debt of state.owing.values()) {
+        for (const debt of state.owing) {
           if (!tree.of(debt.to).marks.has(debt.id)) sum += debt.amount;
         }
         for (const e of events) if (CEASED.has(e.type)) sum -= (e as { amount: Nano }).amount;

@@ -241,7 +241,7 @@ describe("conservation", () => {
     let sum = 0;
     for (const { state, events } of all) {
       sum += state.credit.entries.reduce((total, entry) => total + entry.amount, 0) - state.credit.owed;
-      for (const debt of state.owing.values()) sum += debt.amount;
+      for (const debt of state.owing) sum += debt.amount;
       for (const { e } of events) if (e.type === "charge" || e.type === "expire") sum -= e.amount;
     }
     return sum as Nano;

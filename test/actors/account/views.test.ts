@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
+import { NO_LIST } from "../../../actors/account/compact-profile.ts";
 import type { AccountEvent, Transfer } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
@@ -91,7 +92,7 @@ describe("a frozen account", () => {
     };
     const due = one.state.credit.entries.filter(({ expiresAt }) => expiresAt <= one.now);
     const dueSum = due.reduce((sum, entry) => sum + entry.amount, 0);
-    const [owed] = one.state.owing.values();
+    const [owed] = one.state.owing;
     const transfer: Transfer = {
       id,
       to: 9 as AccountId,
@@ -126,6 +127,15 @@ describe("a frozen account", () => {
 
   /** As a store does it. */
   const frozen = (one: Living): unknown => JSON.parse(JSON.stringify(account.freeze(one.state)));
+
+  test("thaws to the lists that all accounts share, where it has none of its own", () => {
+    const { state } = living();
+    const { owing, declined, leaving, alerts } = account.thaw(
+      "7",
+      JSON.parse(JSON.stringify(account.freeze(state))),
+    );
+    for (const list of [owing, declined, leaving, alerts]) expect(list).toBe(NO_LIST);
+  });
 
   test("thaws to the same, and goes on to the same", () => {
     fc.assert(
