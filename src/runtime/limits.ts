@@ -19,11 +19,6 @@ export interface RuntimeLimits {
   readonly loads: number;
   /** Events in one commit; further ones go into the next. */
   readonly commitEvents: number;
-  /**
-   * Appends in flight at the store; what becomes ready meanwhile waits for the next one. Each costs a networked store a
-   * call, so more of them would be smaller and dearer; with one, every actor would wait for the slowest append.
-   */
-  readonly appends: number;
   /** Commits in one append; further ones are in the next one. */
   readonly appendCommits: number;
   /** Actors in memory; above it those unused for longest are unloaded. */
@@ -62,7 +57,6 @@ export const LIMITS: RuntimeLimits = {
   handoffMs: 1_000,
   loads: 64,
   commitEvents: 512,
-  appends: 4,
   appendCommits: 256,
   actors: 50_000,
   lostInRow: 10,

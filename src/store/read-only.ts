@@ -2,10 +2,11 @@
 
 import type { Store } from "./store.ts";
 
-/** The methods of a store that write. */
+/** The methods of a store that write, and what belongs to them. */
 export type WritingMethods = Pick<
   Store,
   | "append"
+  | "appendsAtOnce"
   | "save"
   | "putRecords"
   | "removeRecords"
@@ -25,6 +26,7 @@ async function refuse(): Promise<never> {
 /** Every call rejects. */
 export const REFUSED_WRITES: WritingMethods = {
   append: refuse,
+  appendsAtOnce: 1,
   save: refuse,
   putRecords: refuse,
   removeRecords: refuse,

@@ -272,6 +272,8 @@ export interface Store extends Registry {
    * other failure is an outcome.
    */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
+  /** How many appends it carries out at the same time. A further one would only wait inside the store. */
+  readonly appendsAtOnce: number;
   /** The commits of one actor with seq > `after`, ascending. */
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;

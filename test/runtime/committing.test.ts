@@ -1,7 +1,8 @@
 // How decisions become commits: batching without a timer, the cap on one commit, appends in flight, and appends that go wrong.
 
 import { describe, expect, test } from "bun:test";
-import { settled } from "./manual-clock.ts";
+import { memoryStore } from "../store/memory/memory.ts";
+import { manualClock, settled } from "./manual-clock.ts";
 import { ledgerOf, rig, totalOf } from "./rig.ts";
 
 describe("natural batching", () => {
@@ -63,7 +64,8 @@ describe("appends in flight", () => {
   });
 
   test("actors that became ready together go to the store together", async () => {
-    const { ask, store } = await rig({ limits: { appends: 1 } });
+    const clock = manualClock();
+    const { ask, store } = await rig({ clock, inner: { ...memoryStore({ clock }), appendsAtOnce: 1 } });
     const open = store.holdAppends();
     const asked = [ask("a", "add", { amount: 1 })];
     await settled();

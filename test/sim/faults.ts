@@ -88,7 +88,6 @@ export function drawLimits(random: SimRandom): Partial<RuntimeLimits> {
   return {
     // The largest turn, the emptying of an account, writes five events.
     commitEvents: maybe(0.4, () => random.between(5, 10), LIMITS.commitEvents),
-    appends: maybe(0.3, () => random.between(1, 3), LIMITS.appends),
     appendCommits: maybe(0.3, () => random.between(1, 3), LIMITS.appendCommits),
     mailbox: maybe(0.3, () => random.between(2, 32), LIMITS.mailbox),
     loads: maybe(0.3, () => random.between(1, 3), LIMITS.loads),

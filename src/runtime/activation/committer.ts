@@ -1,6 +1,6 @@
 // Sends commits to the store by group commit. An append has everything that is ready at the end of one turn of the event
-// loop, of whatever actors. While as many appends are in flight as the limits allow, what becomes ready waits for the next
-// one, so that a busy store gets larger appends without a timer.
+// loop, of whatever actors. While as many appends are in flight as the store carries out at once, what becomes ready waits
+// for the next one, so that a busy store gets larger appends without a timer.
 //
 // An actor has one commit in flight at a time (commit-pipeline.ts), so its commits cannot overtake each other, and a slow
 // append holds up only the actors that are in it. Commits are cut at the end of a turn and have everything decided until
@@ -89,7 +89,7 @@ export function createCommitter(parts: {
 
   function begin(): void {
     isBeginning = false;
-    while (waiting.length > 0 && inFlight.size < limits.appends) {
+    while (waiting.length > 0 && inFlight.size < store.appendsAtOnce) {
       const ready = waiting.slice(0, limits.appendCommits);
       waiting = waiting.slice(limits.appendCommits);
       void commit(ready);
@@ -140,7 +140,7 @@ export function createCommitter(parts: {
   return {
     ready(writer) {
       waiting.push({ writer, since: clock.mono() });
-      if (inFlight.size < limits.appends) beginLater();
+      if (inFlight.size < store.appendsAtOnce) beginLater();
     },
     lagMs() {
       // Each turn asks, so the clock is read only when something waits.

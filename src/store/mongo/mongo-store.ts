@@ -25,6 +25,12 @@ import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
 
 /**
+ * Each append is a call of the server, and dear beside the commits in it, so that a few large ones cost less than many
+ * small ones. With one at a time every actor would wait for the slowest.
+ */
+const APPENDS_AT_ONCE = 4;
+
+/**
  * Opens `mongodb:` and `mongodb+srv:` addresses. Rejects when the servers cannot be reached or the database
  * has another version; its errors contain no password.
  */
@@ -56,6 +62,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   }
   const store: Store = {
     append: mongoAppend(connection),
+    appendsAtOnce: APPENDS_AT_ONCE,
     ...mongoJournal(connection),
     lines: lines.lines,
     walkLines: lines.walkLines,

@@ -13,6 +13,8 @@ import type { WriteQueue } from "./write-queue.ts";
 export function writesOf(queue: WriteQueue): WritingMethods {
   return {
     append: (commits) => queue.append(commits),
+    // One transaction at a time: what is handed over later has everything that was decided until then.
+    appendsAtOnce: 1,
     async save(saves) {
       const rows = savedRows(saves);
       if (rows.length > 0) await queue.write("save", rows);

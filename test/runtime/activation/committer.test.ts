@@ -3,16 +3,16 @@
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
 import { createCommitter, type Writer } from "../../../src/runtime/activation/committer.ts";
-import { LIMITS, type RuntimeLimits } from "../../../src/runtime/limits.ts";
+import { LIMITS } from "../../../src/runtime/limits.ts";
 import type { Appended, Commit } from "../../../src/store/store.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { faultyStore } from "../faulty-store.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 
-function parts(bounds: Partial<Pick<RuntimeLimits, "appends" | "appendCommits">> = {}) {
+function parts({ appendsAtOnce = 4, appendCommits = LIMITS.appendCommits } = {}) {
   const clock = manualClock();
-  const store = faultyStore(memoryStore({ clock }));
-  const committer = createCommitter({ store, clock, limits: { ...LIMITS, ...bounds }, log: silent });
+  const store = faultyStore({ ...memoryStore({ clock }), appendsAtOnce });
+  const committer = createCommitter({ store, clock, limits: { ...LIMITS, appendCommits }, log: silent });
   return { clock, store, committer };
 }
 
@@ -40,7 +40,7 @@ function writer(actor: string, outcomes: [string, Appended][], empty = false): W
 
 describe("the committer", () => {
   test("appends what is ready in each turn, and no more at once than its bound", async () => {
-    const { store, committer } = parts({ appends: 3 });
+    const { store, committer } = parts({ appendsAtOnce: 3 });
     const open = store.holdAppends();
     const outcomes: [string, Appended][] = [];
     for (const turn of [0, 1, 2, 3, 4]) {
@@ -61,7 +61,7 @@ describe("the committer", () => {
   });
 
   test("takes writers in the order in which they became ready, and no more into an append than its bound", async () => {
-    const { store, committer } = parts({ appends: 1, appendCommits: 3 });
+    const { store, committer } = parts({ appendsAtOnce: 1, appendCommits: 3 });
     const open = store.holdAppends();
     for (let i = 0; i < 8; i++) {
       committer.ready(writer(`a${i}`, []));
@@ -79,7 +79,7 @@ describe("the committer", () => {
   });
 
   test("has several appends in flight at once where one turn makes more commits than an append takes", async () => {
-    const { store, committer } = parts({ appends: 2, appendCommits: 3 });
+    const { store, committer } = parts({ appendsAtOnce: 2, appendCommits: 3 });
     const open = store.holdAppends();
     for (let i = 0; i < 8; i++) committer.ready(writer(`a${i}`, []));
     await settled();
@@ -143,7 +143,7 @@ describe("the committer", () => {
   });
 
   test("counts the time that a commit waited behind an earlier append as lag", async () => {
-    const { clock, store, committer } = parts({ appends: 1 });
+    const { clock, store, committer } = parts({ appendsAtOnce: 1 });
     const open = store.holdAppends();
     committer.ready(writer("a", []));
     await clock.advance(100);
@@ -157,7 +157,7 @@ describe("the committer", () => {
   });
 
   test("counts how long each commit waited, whatever the store answered", async () => {
-    const { clock, store, committer } = parts({ appends: 1 });
+    const { clock, store, committer } = parts({ appendsAtOnce: 1 });
     store.faults.push("none", "unknown");
     const open = store.holdAppends();
     committer.ready(writer("a", []));

@@ -29,6 +29,7 @@ export function memoryStore({ clock }: { readonly clock: Clock }): Store {
 type Ledger = Pick<
   Store,
   | "append"
+  | "appendsAtOnce"
   | "readCommits"
   | "loadSnapshot"
   | "save"
@@ -65,6 +66,7 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
 
   return {
     append: async (given) => copy(given).map(store),
+    appendsAtOnce: 4,
     async readCommits(actor, after, limit) {
       const own = of(actor);
       const start = firstAfter(own, after);
