@@ -2,8 +2,8 @@
 // saves documents.
 //
 // Turns are synchronous (command-turns.ts): decide, evolve, into the open batch. The batch becomes one commit
-// at the end of the event loop's turn (commit-pipeline.ts). Every reply waits for the batch that was open when its turn
-// ran, so no reply depends on something that may not have happened.
+// at the end of the event loop's turn (commit-pipeline.ts). Every reply waits for the batch that was open when
+// its turn ran, so no reply depends on something that may not have happened.
 //
 // crash or failure               state found and recovery
 // before the commit is durable   nothing was stored; callers get `unavailable` and retry with the same id

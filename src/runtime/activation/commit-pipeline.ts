@@ -4,7 +4,8 @@
 //   -> stored: effects delivered, documents written, publications sent, replies released
 //   -> lost or unknown: the activation fails; waiting callers learn that the outcome is unknown
 //
-// An actor has one commit in flight at a time, for two could be stored out of order. The pipeline decides nothing and never changes state.
+// An actor has one commit in flight at a time, because two could be stored out of order. The pipeline decides nothing
+// and never changes state.
 
 import { assert } from "../../base/errors.ts";
 import type { Appended, Commit, Save } from "../../store/store.ts";
@@ -55,10 +56,6 @@ export class CommitPipeline implements Writer {
     this.nonce = actor.host.random.id();
   }
 
-  get shard(): number {
-    return this.actor.shard;
-  }
-
   /** Returns the open batch while it has room for this many events, else a new one. */
   batchFor(events: number): CommitBatch {
     const last = this.queue.at(-1);
@@ -107,7 +104,7 @@ export class CommitPipeline implements Writer {
     const commit: Commit = {
       actor: actor.name,
       seq: loaded.seq + 1,
-      shard: this.shard,
+      shard: actor.shard,
       epoch,
       by: this.nonce,
       at: batch.events.at(-1)?.at ?? Math.max(actor.host.clock.wall(), actor.lastAt),
