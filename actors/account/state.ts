@@ -9,7 +9,7 @@ import type { AccountId, ApiKeyId } from "../ids.ts";
 import { type Nano, ZERO } from "../money.ts";
 import { emptyWindows, type RateWindows } from "../rate-window.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
-import { NO_LIST } from "./compact-profile.ts";
+import { compactList, NO_LIST } from "./compact-profile.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { Transfer } from "./events.ts";
 import {
@@ -181,7 +181,7 @@ export const including = (list: readonly string[], item: string): readonly strin
 
 /** Returns the list without the entry of this id. */
 export const without = <T extends { readonly id: string }>(list: readonly T[], id: string): readonly T[] =>
-  list.length === 1 && list[0]!.id === id ? NO_LIST : list.filter((one) => one.id !== id);
+  compactList(list.filter((one) => one.id !== id));
 
 /** Returns the lifecycle stage of an account. */
 export const stageOf = (state: Account): LifecycleStage => state.closing?.stage ?? "open";

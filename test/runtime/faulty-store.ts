@@ -14,7 +14,7 @@ export interface FaultyStore extends Store {
   /** Every append that was asked for. */
   readonly appends: (readonly Commit[])[];
   readonly saves: (readonly Save[])[];
-  /** Appends that were under way at once, at most, over all lanes. */
+  /** Appends that were under way at once, at most. */
   readonly most: { appends: number };
   /** Appends, saves, loads wait from now on until the answer is called. */
   holdAppends(): () => void;

@@ -2,10 +2,10 @@
 // loop, of whatever actors. While as many appends are in flight as the store carries out at once, what becomes ready waits
 // for the next one, so that a busy store gets larger appends without a timer.
 //
-// An actor has one commit in flight at a time (commit-pipeline.ts), so its commits cannot overtake each other, and a slow
-// append holds up only the actors that are in it. Commits are cut at the end of a turn and have everything decided until
-// then: answers that arrive together are charged in one turn; cut at the first of them, the others would need a second
-// commit and a second sync of the disk.
+// An actor has one commit in flight at a time (commit-pipeline.ts), so its commits cannot overtake each other. Where a store
+// carries out several appends at once, a slow one holds up only the actors that are in it. Commits are cut at the end of a
+// turn and have everything decided until then: answers that arrive together are charged in one turn; cut at the first of
+// them, the others would need a second commit and a second sync of the disk.
 //
 // outcome      what the writer does
 // committed    releases the replies

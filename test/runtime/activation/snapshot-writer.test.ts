@@ -231,7 +231,7 @@ describe("a snapshot", () => {
     expect(folded).toBe(0);
   });
 
-  test("that a behaviour cannot make breaks that actor, and no other of its lane", async () => {
+  test("that a behaviour cannot make breaks that actor, and no other of its append", async () => {
     const behavior: typeof purse = {
       ...purse,
       freeze(state) {
