@@ -4,8 +4,8 @@
 
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
+import { TurnQueue } from "../../base/turn-queue.ts";
 import { ConnectionError, type ConnectionOwner, HttpConnection, type PeerAddress } from "./connection.ts";
-import { TurnWrites } from "./turn-writes.ts";
 
 /** Sockets to providers on this node, in use and idle. */
 const CONNECTIONS_MAX = 16_000;
@@ -32,7 +32,8 @@ class PeerConnections implements ConnectionOwner {
 
   constructor(
     readonly peer: PeerAddress,
-    readonly writes: TurnWrites,
+    readonly reads: TurnQueue<HttpConnection>,
+    readonly writes: TurnQueue<HttpConnection>,
     private readonly pool: ConnectionPool,
   ) {}
 
@@ -50,14 +51,17 @@ export class ConnectionPool {
   readonly #clock: Clock;
   /** By address; the peers of an address differ in port or name. */
   readonly #peers = new Map<string, PeerConnections[]>();
-  readonly #writes: TurnWrites;
+  readonly #reads: TurnQueue<HttpConnection>;
+  readonly #writes: TurnQueue<HttpConnection>;
   #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#writes = new TurnWrites(clock);
+    this.#reads = new TurnQueue(clock, (connection) => connection.readArrived());
+    // A peer on the same machine is woken once for all requests of a turn, which is most of what a small write costs.
+    this.#writes = new TurnQueue(clock, (connection) => connection.writeRequest());
   }
 
   /** Takes the idle connection to a peer that was used last; null when there is none. */
@@ -143,7 +147,7 @@ export class ConnectionPool {
   }
 
   #add({ address, port, serverName }: PeerAddress): PeerConnections {
-    const added = new PeerConnections({ address, port, serverName }, this.#writes, this);
+    const added = new PeerConnections({ address, port, serverName }, this.#reads, this.#writes, this);
     const peers = this.#peers.get(address);
     if (peers === undefined) this.#peers.set(address, [added]);
     else peers.push(added);

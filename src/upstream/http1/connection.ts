@@ -4,6 +4,7 @@
 //
 // event                                  connection                      request
 // connected (TLS: certificate checked)   writes at the end of the turn   waits for the head
+// bytes arrived                          reads at the end of the turn    goes on
 // response complete, request sent        goes back to the pool           ended
 // response complete, request not sent    closed                          ended: the answer is all that counts
 // response unread beyond READ_AHEAD      paused until it is read         goes on
@@ -14,10 +15,10 @@
 // bytes that are no response             closed                          rejects with `ProtocolError`
 
 import type { Socket } from "bun";
+import type { TurnQueue } from "../../base/turn-queue.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
-import type { TurnWrites, WaitingWriter } from "./turn-writes.ts";
 
 /** Where a connection leads. */
 export interface PeerAddress {
@@ -31,7 +32,10 @@ export interface PeerAddress {
 /** What a connection reports to the connections of its peer. */
 export interface ConnectionOwner {
   readonly peer: PeerAddress;
-  readonly writes: TurnWrites;
+  /** Calls `readArrived` at the end of the turn. */
+  readonly reads: Pick<TurnQueue<HttpConnection>, "add">;
+  /** Calls `writeRequest` at the end of the turn. */
+  readonly writes: Pick<TurnQueue<HttpConnection>, "add">;
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
   onClose(connection: HttpConnection): void;
@@ -52,7 +56,7 @@ export class ConnectionError extends Error {
 }
 
 /** One connection. It must be opened before a request is sent. */
-export class HttpConnection implements ResponseSink, WaitingWriter {
+export class HttpConnection implements ResponseSink {
   /** Monotonic ms at which it became idle. Kept by the pool. */
   idleAtMs = 0;
   /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */
@@ -63,6 +67,8 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
   #exchange: HttpExchange | null = null;
   /** The request until it is written. */
   #request: HttpRequest | null = null;
+  /** What arrived last in this turn for the running request, and was not read yet; null when there is nothing. */
+  #arrived: Buffer | null = null;
   /** What the socket has not taken of the request yet. */
   #unsent: Uint8Array[] = [];
   /** Settles when the connection is open; null before that begins and after it has ended. */
@@ -109,7 +115,7 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
     return exchange;
   }
 
-  /** Called by `TurnWrites` alone. */
+  /** Writes the request, unless it ended meanwhile. Called at the end of the turn in which it was sent. */
   writeRequest(): void {
     const request = this.#request;
     const socket = this.#socket;
@@ -132,6 +138,7 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#request = null;
+    this.#arrived = null;
     const socket = this.#socket;
     this.#socket = null;
     this.#unsent = [];
@@ -192,11 +199,20 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
   }
 
   onData(chunk: Buffer): void {
-    try {
-      this.#parser.push(chunk);
-    } catch (error) {
-      this.close(error);
+    this.readArrived();
+    // Bytes that belong to no request close the connection at once, before it can be taken for one.
+    if (this.#exchange === null) this.#read(chunk);
+    else {
+      this.#arrived = chunk;
+      this.#owner.reads.add(this);
     }
+  }
+
+  /** Reads what has arrived, unless the request ended meanwhile. Called at the end of the turn, and before a later event. */
+  readArrived(): void {
+    const arrived = this.#arrived;
+    this.#arrived = null;
+    if (arrived !== null) this.#read(arrived);
   }
 
   onDrain(socket: Socket<HttpConnection>): void {
@@ -206,6 +222,7 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
   }
 
   onPeerClose(error: unknown): void {
+    this.readArrived();
     if (this.#socket === null && this.#ready === null) return;
     if (error == null && this.#exchange !== null) {
       try {
@@ -218,6 +235,14 @@ export class HttpConnection implements ResponseSink, WaitingWriter {
       }
     }
     this.close(error ?? new ConnectionError("ECONNRESET", "the provider closed the connection"));
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#parser.push(chunk);
+    } catch (error) {
+      this.close(error);
+    }
   }
 
   #write(socket: Socket<HttpConnection>, bytes: Uint8Array): void {

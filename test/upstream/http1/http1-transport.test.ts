@@ -116,6 +116,43 @@ describe("connections", () => {
   });
 });
 
+describe("events of one turn of the event loop", () => {
+  /** A transport for whose clock the turn lasts as long as `isLasting` is true. */
+  function transportOfTurns() {
+    const turn = { isLasting: false };
+    const endOfTurn = (fn: () => void) => void (turn.isLasting || setImmediate(fn));
+    return { turn, transport: new Http1Transport({ ...realClock(), endOfTurn }) };
+  }
+
+  test("an answer whose peer closes in the same turn is read before the end", async () => {
+    const { turn, transport } = transportOfTurns();
+    await using server = rawServer((to) => {
+      turn.isLasting = true;
+      to.piece("HTTP/1.1 200 OK\r\n\r\nhello");
+      to.end();
+    });
+    expect(await textOf(await transport.open(request(server.port)))).toBe("hello");
+    transport.close();
+  });
+
+  test("bytes that belong to no request close the connection before it can take another one", async () => {
+    const { turn, transport } = transportOfTurns();
+    await using server = rawServer(async (to, { connection }) => {
+      to.piece(OK);
+      if (connection > 0) return;
+      await Bun.sleep(20);
+      turn.isLasting = true;
+      to.piece(OK.replace("hello", "wrong"));
+    });
+    expect(await textOf(await transport.open(request(server.port)))).toBe("hello");
+    await Bun.sleep(60);
+    turn.isLasting = false;
+    expect(await textOf(await transport.open(request(server.port)))).toBe("hello");
+    expect(server.accepted).toBe(2);
+    transport.close();
+  });
+});
+
 describe("answers that break off", () => {
   test.each([
     ["before the head", ""],
