@@ -35,10 +35,10 @@ export interface ProviderRejection {
 type Headers_ = Readonly<Record<string, string>>;
 
 /**
- * The body of a response: a source that is read as it is produced, or all bytes when the whole answer is
- * already known.
+ * The body of a streamed response: a source that is read as it is produced, or all its bytes, part by part, when the whole
+ * answer is already known.
  */
-export type ResponseBody = BodySource | Uint8Array<ArrayBuffer>;
+export type StreamedBody = BodySource | readonly Uint8Array[];
 
 /**
  * How a request ended. Without `content-type` in `headers` it is the default: JSON, or `text/event-stream` for a
@@ -48,7 +48,7 @@ export type Outcome =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
   | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: Headers_ }
   | { readonly kind: "whole"; readonly body: string | Uint8Array<ArrayBuffer>; readonly headers: Headers_ }
-  | { readonly kind: "stream"; readonly body: ResponseBody; readonly headers: Headers_ };
+  | { readonly kind: "stream"; readonly body: StreamedBody; readonly headers: Headers_ };
 
 /** Settings of the gateway. Times are in ms. */
 export interface GatewayLimits {

@@ -10,7 +10,7 @@ import { type Clock, withTimeout } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
-import type { BodySink, BodySource, GatewayLimits, Outcome, ResponseBody } from "../call.ts";
+import type { BodySink, BodySource, GatewayLimits, Outcome, StreamedBody } from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
 import type { AdmittedContext } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
@@ -53,7 +53,7 @@ export async function withSseKeepalive(
   const { admitted } = context.admission;
   const outcome = await withTimeout(parts.clock, parts.limits.sseKeepaliveMs, work, () => null);
   if (outcome !== null) {
-    if (outcome.kind !== "stream" || outcome.body instanceof Uint8Array) return outcome;
+    if (outcome.kind !== "stream" || isWhole(outcome.body)) return outcome;
     return { ...outcome, body: new KeptAliveBody(parts, context, Promise.resolve(outcome.body), false) };
   }
   const { requestId, endpoint, startedAtMs } = context;
@@ -74,7 +74,7 @@ class KeptAliveBody implements BodySource {
   constructor(
     private readonly parts: KeepaliveParts,
     private readonly context: Open,
-    private readonly coming: Promise<ResponseBody>,
+    private readonly coming: Promise<StreamedBody>,
     private readonly isLate: boolean,
   ) {}
 
@@ -85,8 +85,8 @@ class KeptAliveBody implements BodySource {
     this.sink = sink;
     if (this.isLate) sink.sendKeepalive();
     const body = await this.coming;
-    if (body instanceof Uint8Array) {
-      sink.write(body);
+    if (isWhole(body)) {
+      for (const part of body) sink.write(part);
       sink.close();
     } else await body.fill(sink).finally(() => sink.stop());
   }
@@ -94,7 +94,7 @@ class KeptAliveBody implements BodySource {
   gone(): void {
     this.sink?.stop();
     this.context.lifetime.abort(CLIENT_GONE);
-    void this.coming.then((body) => body instanceof Uint8Array || body.gone());
+    void this.coming.then((body) => isWhole(body) || body.gone());
   }
 }
 
@@ -158,14 +158,14 @@ class WatchedSink implements BodySink {
 }
 
 /** Returns the body of an outcome for a stream that is already open. */
-function bodyOf(parts: KeepaliveParts, context: Open, outcome: Outcome): ResponseBody {
+function bodyOf(parts: KeepaliveParts, context: Open, outcome: Outcome): StreamedBody {
   if (outcome.kind === "stream") return outcome.body;
   if (outcome.kind === "rejected") return lastWord(context, outcome.rejection);
   if (outcome.kind === "refused") return lastWord(context, parts.describe(outcome.refusal));
   return broken(parts, context, new Error("a stream was asked for, and a whole answer came"));
 }
 
-function broken(parts: KeepaliveParts, context: Open, error: unknown): ResponseBody {
+function broken(parts: KeepaliveParts, context: Open, error: unknown): StreamedBody {
   if (error instanceof RefusedError) return lastWord(context, parts.describe(error.refusal));
   const { requestId, id } = context;
   parts.log("error", "request_failed", { requestId, id, error: String(error) });
@@ -177,10 +177,13 @@ function broken(parts: KeepaliveParts, context: Open, error: unknown): ResponseB
 function lastWord(
   { endpoint, requestId, lifetime }: Open,
   error: ReturnType<KeepaliveParts["describe"]>,
-): ResponseBody {
+): StreamedBody {
   lifetime.close();
-  return Buffer.from(endpoint.dialect.streamError(error, requestId));
+  return [endpoint.dialect.streamError(error, requestId)];
 }
+
+/** Whether all bytes of a body are known. */
+const isWhole = (body: StreamedBody): body is readonly Uint8Array[] => !("gone" in body);
 
 const LF = 10;
 const CR = 13;

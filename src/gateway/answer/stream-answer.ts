@@ -57,7 +57,7 @@ export interface StreamAnswerParts extends ReportEndedParts {
 
 /**
  * Returns the outcome of a stream. Its body charges the answer, or cancels the hold, before its last byte. If
- * the whole answer has already arrived, it is charged first, and the body is bytes.
+ * the whole answer has already arrived, it is charged first, and the body is its bytes.
  */
 export async function answerStream(
   parts: StreamAnswerParts,
@@ -122,11 +122,11 @@ class StreamAnswer implements BodySource {
   }
 
   /** Ends an answer that has arrived whole. Returns its bytes, or null when it broke and must be cut. */
-  async finishWhole(end: StreamEnd): Promise<Uint8Array<ArrayBuffer> | null> {
+  async finishWhole(end: StreamEnd): Promise<readonly Uint8Array[] | null> {
     const { bytes } = this.body.opening;
     for (const part of bytes) this.context.bytesSent += part.byteLength;
     const last = await this.endOnce(end);
-    return last === BROKEN ? null : Buffer.concat([...bytes, ...last]);
+    return last === BROKEN ? null : [...bytes, ...last];
   }
 
   async fill(client: BodySink): Promise<void> {

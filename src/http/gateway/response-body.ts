@@ -1,7 +1,7 @@
 // What the body of a response is made of, so that the runtime sends it with few system calls and without copying much of it at
 // once. It changes no byte.
 
-import type { BodySource, ResponseBody } from "../../gateway/call.ts";
+import type { BodySource, StreamedBody } from "../../gateway/call.ts";
 
 /**
  * Head and body of a response that is made later than in its request's turn leave together up to 16 KB. Of a larger one Bun
@@ -15,14 +15,23 @@ export const UNCUT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Returns what a response of this body is made of. Where that is a stream, the response states no length. */
 export function responseBody(
-  body: string | ResponseBody,
+  body: string | Uint8Array<ArrayBuffer> | StreamedBody,
 ): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   const isText = typeof body === "string";
-  if (!isText && !(body instanceof Uint8Array)) return streamed(body);
+  if (!isText && "gone" in body) return streamed(body);
+  if (!isText && !(body instanceof Uint8Array)) return bodyOfParts(body);
   const size = isText ? Buffer.byteLength(body) : body.length;
   if (size <= TOGETHER_BYTES_MAX) return body;
-  if (size <= PIECE_BYTES) return gathered(body);
+  if (size <= PIECE_BYTES) return gathered([isText ? Buffer.from(body) : body]);
   return isText || size <= UNCUT_BYTES_MAX ? body : inPieces(body);
+}
+
+/** The same of a body in parts, which are put together only where it does not leave part by part anyway. */
+function bodyOfParts(parts: readonly Uint8Array[]): ReturnType<typeof responseBody> {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const isGathered = size > TOGETHER_BYTES_MAX && size <= PIECE_BYTES;
+  return isGathered ? gathered(parts) : responseBody(Buffer.concat(parts));
 }
 
 /**
@@ -35,13 +44,14 @@ const streamed = (body: BodySource): ReadableStream<Uint8Array> =>
 /** Bun gathers writes of this size with the head and the end of the response; a larger one leaves apart from its end. */
 const GATHERED_BYTES = 8 * 1024;
 
-function gathered(body: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+function gathered(parts: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   return direct({
     type: "direct",
     pull(client) {
-      for (let at = 0; at < bytes.length; at += GATHERED_BYTES) {
-        client.write(bytes.subarray(at, at + GATHERED_BYTES));
+      for (const part of parts) {
+        for (let at = 0; at < part.length; at += GATHERED_BYTES) {
+          client.write(part.subarray(at, at + GATHERED_BYTES));
+        }
       }
       client.end();
     },

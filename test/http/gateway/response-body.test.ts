@@ -38,14 +38,21 @@ beforeAll(() => {
       const url = new URL(request.url);
       const text = textOf(Number(url.pathname.slice(1)));
       await Bun.sleep(1);
-      const body = url.search === "?bytes" ? new Uint8Array(Buffer.from(text)) : text;
+      const bytes = new Uint8Array(Buffer.from(text));
+      const cut = Math.floor(0.7 * bytes.length);
+      const bodies = {
+        "?bytes": bytes,
+        "?parts": [bytes.subarray(0, cut), bytes.subarray(cut)],
+        "?text": text,
+      };
+      const body = bodies[(url.search || "?text") as keyof typeof bodies];
       return new Response(responseBody(body), { headers: { "x-of": "a test" } });
     },
   });
 });
 afterAll(() => server.stop(true));
 
-test.each(SIZES.flatMap((size) => [[size, "bytes"] as const, [size, "text"] as const]))(
+test.each(SIZES.flatMap((size) => ["bytes", "parts", "text"].map((kind) => [size, kind] as const)))(
   "%d bytes as %s arrive as they are",
   async (size, kind) => {
     const response = await fetch(`${server.url}${size}?${kind}`);
@@ -59,12 +66,13 @@ test.each(SIZES.flatMap((size) => [[size, "bytes"] as const, [size, "text"] as c
 test("a body that would not leave together with its head is a stream, up to the size of a piece", () => {
   const isStream = (size: number) => [
     responseBody(new Uint8Array(size)) instanceof ReadableStream,
+    responseBody([new Uint8Array(1), new Uint8Array(size - 1)]) instanceof ReadableStream,
     responseBody("x".repeat(size)) instanceof ReadableStream,
   ];
-  expect(isStream(TOGETHER_BYTES_MAX)).toEqual([false, false]);
-  expect(isStream(TOGETHER_BYTES_MAX + 1)).toEqual([true, true]);
-  expect(isStream(PIECE_BYTES)).toEqual([true, true]);
-  expect(isStream(PIECE_BYTES + 1)).toEqual([false, false]);
+  expect(isStream(TOGETHER_BYTES_MAX)).toEqual([false, false, false]);
+  expect(isStream(TOGETHER_BYTES_MAX + 1)).toEqual([true, true, true]);
+  expect(isStream(PIECE_BYTES)).toEqual([true, true, true]);
+  expect(isStream(PIECE_BYTES + 1)).toEqual([false, false, false]);
   // It is counted in bytes, not in characters.
   expect(responseBody("é".repeat(TOGETHER_BYTES_MAX / 2 + 1))).toBeInstanceOf(ReadableStream);
 });
