@@ -7,13 +7,7 @@ import type { SqliteConnection } from "./connection.ts";
 
 type Journal = Pick<
   Store,
-  | "readCommits"
-  | "actorsToRecover"
-  | "hasDedupId"
-  | "commitsByDedupId"
-  | "readLines"
-  | "lastCommit"
-  | "listActors"
+  "readCommits" | "hasDedupId" | "commitsByDedupId" | "readLines" | "lastCommit" | "listActors"
 >;
 
 const COLUMNS = [
@@ -37,14 +31,6 @@ const COLUMNS = [
 export function sqliteJournal({ prepare }: SqliteConnection): Journal {
   const tail = prepare<[string, number, number]>(
     `SELECT ${COLUMNS} FROM commits c WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  );
-  // Walks the commits since `since`, whatever their shard, because one server owns all shards of a SQLite
-  // database. INDEXED BY, because the planner would otherwise walk the whole ledger to get the order.
-  const uncovered = prepare<[string, number]>(
-    `SELECT c.actor FROM commits c INDEXED BY commitsAt LEFT JOIN snapshots s ON s.actor = c.actor
-       WHERE c.at >= ?2 AND c.shard IN (SELECT value FROM json_each(?1)) AND c.seq > ifnull(s.seq, 0)
-     UNION SELECT actor FROM snapshots WHERE pending = 1 AND shard IN (SELECT value FROM json_each(?1))
-     ORDER BY 1`,
   );
   const marked = prepare<[string, string]>(
     "SELECT 1 AS found FROM marks WHERE mark = ? AND actor = ? LIMIT 1",
@@ -90,7 +76,6 @@ export function sqliteJournal({ prepare }: SqliteConnection): Journal {
 
   return {
     readCommits: async (actor, after, limit) => tail.all(actor, after, limit).map(parseCommit),
-    actorsToRecover: async (shards, since) => uncovered.all(JSON.stringify(shards), since).map(actorIn),
     hasDedupId: async (actor, mark) => marked.get(mark, actor) !== null,
     commitsByDedupId: async (mark, limit) => byMark.all(mark, limit).map(parseCommit),
     async readLines(actor, from, to) {

@@ -27,6 +27,7 @@ import { sqliteLines } from "./lines.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
 import { sqliteMoney } from "./money-totals.ts";
 import { listChanges, writesOf } from "./queued-writes.ts";
+import { sqliteRecovery } from "./recovery.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
 import { sqliteUsageReport } from "./usage-report.ts";
 import { sqliteTotals } from "./usage-totals.ts";
@@ -82,6 +83,7 @@ function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists)
   return {
     ...whileLocked(clock, READ_MS, {
       ...sqliteJournal(connection),
+      ...sqliteRecovery(connection),
       ...sqliteLines(connection),
       ...sqliteKeyCosts(connection),
       ...sqliteDocuments(connection),
