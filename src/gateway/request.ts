@@ -203,6 +203,8 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
     const payload = await call.payload();
     const reading = parseRequest(parts, context, payload, { caller, streamShape, requestedTags });
     input = reading instanceof Promise ? await reading : reading;
+    // All requests of the turn are read before the first of them is admitted, as each step is best taken in a row: see TurnQueue.
+    await null;
   } catch (error) {
     // Admission returns the refusal of a body, because key, flags and IP are checked first.
     if (!(error instanceof RefusedError)) throw error;
@@ -231,6 +233,8 @@ async function answer(parts: RequestParts, context: AdmittedContext): Promise<Ou
     heartbeat.stop();
   }
   if ("failures" in called) return failedResponse(parts, context, called);
+  // Likewise all answers of the turn are read before the first of them is charged.
+  await null;
   const { body } = called.answer;
   // Awaited here, which costs less than to return a promise from an async function.
   return body.kind === "stream"
