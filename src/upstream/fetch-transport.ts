@@ -72,6 +72,10 @@ export class FetchBody implements UpstreamBody {
     return (await this.#reader?.read())?.value ?? null;
   }
 
+  finish(): void {
+    this.cancel();
+  }
+
   cancel(): void {
     // A failed cancel changes nothing: the rest is not read either way.
     this.#reader?.cancel().catch(() => undefined);

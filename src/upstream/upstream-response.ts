@@ -14,8 +14,13 @@ export interface UpstreamBody {
    * breaks off. One read at a time.
    */
   read(): Uint8Array | null | Promise<Uint8Array | null>;
-  /** Closes the connection when the rest is not needed. Does nothing after the end. */
+  /** Closes the connection, because the rest is not needed. Does nothing after the end. */
   cancel(): void;
+  /**
+   * Drops the rest, which is hardly anything: all that counts was read. The connection can be used again if the end comes soon,
+   * and is closed otherwise.
+   */
+  finish(): void;
 }
 
 export interface UpstreamResponse {

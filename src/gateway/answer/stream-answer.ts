@@ -193,11 +193,12 @@ class StreamAnswer implements BodySource {
   private async end(end: StreamEnd): Promise<Last> {
     const { context, body } = this;
     const { machine } = body.source;
+    const clean = end.kind === "done" || end.kind === "eof";
     this.hold.stop();
-    body.source.stop();
+    if (clean) body.source.finish();
+    else body.source.stop();
     context.answer.release();
     context.lifetime.close();
-    const clean = end.kind === "done" || end.kind === "eof";
     const complete = machine.outcome(clean) === "complete" && clean;
     const failure = complete ? null : context.answer.exchange.translateFailure(this.failureOf(end));
     this.report(failure);

@@ -119,10 +119,16 @@ export abstract class WatchedBody {
     this.abort.signal.throwIfAborted();
   }
 
-  /** Closes the connection. */
+  /** Closes the connection, because the rest is not needed. */
   stop(): void {
     this.cancelTimer();
     this.body.cancel();
+  }
+
+  /** Ends the reading of an answer that is complete. The connection can be used again. */
+  finish(): void {
+    this.cancelTimer();
+    this.body.finish();
   }
 
   private look(): void {

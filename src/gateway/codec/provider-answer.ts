@@ -34,8 +34,10 @@ export interface StreamSource {
   readonly machine: StreamResult;
   /** Returns the next chunk, at once when it has arrived. Failures of the connection are returned as an `end`, not thrown. */
   next(): StreamChunk | Promise<StreamChunk>;
-  /** Closes the connection. */
+  /** Closes the connection, because the rest is not needed. */
   stop(): void;
+  /** Ends the reading of an answer that is complete. The connection can be used again. */
+  finish(): void;
 }
 
 /** A whole answer. `contentType` is the provider's. */

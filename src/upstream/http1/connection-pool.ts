@@ -34,6 +34,7 @@ class PeerConnections implements ConnectionOwner {
     readonly peer: PeerAddress,
     readonly reads: TurnQueue<HttpConnection>,
     readonly writes: TurnQueue<HttpConnection>,
+    readonly clock: Clock,
     private readonly pool: ConnectionPool,
   ) {}
 
@@ -147,7 +148,13 @@ export class ConnectionPool {
   }
 
   #add({ address, port, serverName }: PeerAddress): PeerConnections {
-    const added = new PeerConnections({ address, port, serverName }, this.#reads, this.#writes, this);
+    const added = new PeerConnections(
+      { address, port, serverName },
+      this.#reads,
+      this.#writes,
+      this.#clock,
+      this,
+    );
     const peers = this.#peers.get(address);
     if (peers === undefined) this.#peers.set(address, [added]);
     else peers.push(added);

@@ -7,6 +7,7 @@
 // bytes arrived                          reads at the end of the turn    goes on
 // response complete, request sent        goes back to the pool           ended
 // response complete, request not sent    closed                          ended: the answer is all that counts
+// only the end is awaited                waits FINISH_MS_MAX for it      ended; what comes is dropped
 // response unread beyond READ_AHEAD      paused until it is read         goes on
 // aborted, or the body is cancelled      closed, written or not          rejects with the reason
 // closed by the peer while idle          leaves the pool                 none
@@ -15,6 +16,7 @@
 // bytes that are no response             closed                          rejects with `ProtocolError`
 
 import type { Socket } from "bun";
+import type { Clock } from "../../base/clock.ts";
 import type { TurnQueue } from "../../base/turn-queue.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
 import type { ResponseHead } from "./response-head.ts";
@@ -36,11 +38,14 @@ export interface ConnectionOwner {
   readonly reads: Pick<TurnQueue<HttpConnection>, "add">;
   /** Calls `writeRequest` at the end of the turn. */
   readonly writes: Pick<TurnQueue<HttpConnection>, "add">;
+  readonly clock: Pick<Clock, "after">;
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
   onClose(connection: HttpConnection): void;
 }
 
+/** How long the end of a response may take, ms, when nothing else of it counts. */
+const FINISH_MS_MAX = 1_000;
 /** Bytes of a response that may wait to be read before the connection is paused. */
 const READ_AHEAD_BYTES = 256 * 1024;
 
@@ -73,6 +78,8 @@ export class HttpConnection implements ResponseSink {
   #unsent: Uint8Array[] = [];
   /** Settles when the connection is open; null before that begins and after it has ended. */
   #ready: PromiseWithResolvers<void> | null = null;
+  /** Cancels the wait for the end of a response of which nothing else counts; null when there is none. */
+  #stopFinish: (() => void) | null = null;
   #isPaused = false;
   #isReusable = false;
   #isReferenced = true;
@@ -139,6 +146,7 @@ export class HttpConnection implements ResponseSink {
     this.#exchange = null;
     this.#request = null;
     this.#arrived = null;
+    this.#endFinish();
     const socket = this.#socket;
     this.#socket = null;
     this.#unsent = [];
@@ -154,6 +162,12 @@ export class HttpConnection implements ResponseSink {
     if (!this.#isPaused || unreadBytes > READ_AHEAD_BYTES / 2) return;
     this.#isPaused = false;
     this.#socket?.resume();
+  }
+
+  /** Called by the exchange when only the end of its response is awaited. */
+  onFinish(): void {
+    this.onRead(0);
+    this.#stopFinish = this.#owner.clock.after(FINISH_MS_MAX, () => this.close(null));
   }
 
   onHead(head: ResponseHead): void {
@@ -172,6 +186,7 @@ export class HttpConnection implements ResponseSink {
   onEnd(): void {
     const exchange = this.#exchange;
     this.#exchange = null;
+    this.#endFinish();
     if (this.#isPaused) {
       this.#isPaused = false;
       this.#socket?.resume();
@@ -235,6 +250,11 @@ export class HttpConnection implements ResponseSink {
       }
     }
     this.close(error ?? new ConnectionError("ECONNRESET", "the provider closed the connection"));
+  }
+
+  #endFinish(): void {
+    this.#stopFinish?.();
+    this.#stopFinish = null;
   }
 
   #read(chunk: Buffer): void {

@@ -54,6 +54,11 @@ class DecodedBody implements UpstreamBody {
     this.#source.cancel();
   }
 
+  finish(): void {
+    this.#decoder.destroy();
+    this.#source.finish();
+  }
+
   /** Writes the encoded pieces into the decoder, at its pace. Never rejects. */
   async #pump(): Promise<void> {
     const decoder = this.#decoder;

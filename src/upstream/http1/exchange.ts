@@ -17,10 +17,15 @@ export interface HttpRequest {
 /** What an exchange needs of its connection. */
 export interface ExchangeConnection {
   onRead(unreadBytes: number): void;
+  /** Only the end of the response is still awaited. */
+  onFinish(): void;
   close(reason: unknown): void;
 }
 
 const ONCE = { once: true } as const;
+
+/** Bytes of a body that may still come when all that counts was read. */
+const DROPPED_BYTES_MAX = 4 * 1024;
 
 /** The reason with which an exchange ends whose body was cancelled. */
 const CANCELLED = new DOMException("the body is not needed", "AbortError");
@@ -36,6 +41,8 @@ export class HttpExchange implements UpstreamBody {
   #state: "open" | "ended" | "failed" = "open";
   #error: unknown = null;
   #waiting: PromiseWithResolvers<Uint8Array | null> | null = null;
+  /** Bytes that were dropped since `finish`; null before it. */
+  #dropped: number | null = null;
   /** Ends the exchange from outside; null when nothing does. */
   #signal: CancelSignal | null = null;
 
@@ -77,6 +84,18 @@ export class HttpExchange implements UpstreamBody {
     this.abort(CANCELLED);
   }
 
+  finish(): void {
+    if (this.#state !== "open" || this.#unread > DROPPED_BYTES_MAX) {
+      this.cancel();
+      return;
+    }
+    this.#dropped = this.#unread;
+    this.#pieces = [];
+    this.#at = 0;
+    this.#unread = 0;
+    this.#connection.onFinish();
+  }
+
   /** Ends the exchange for a reason of the caller and closes its connection. */
   abort(reason: unknown): void {
     this.#pieces = [];
@@ -105,6 +124,11 @@ export class HttpExchange implements UpstreamBody {
 
   /** Takes a piece and returns how many bytes wait to be read. */
   onBody(piece: Uint8Array): number {
+    if (this.#dropped !== null) {
+      this.#dropped += piece.length;
+      if (this.#dropped > DROPPED_BYTES_MAX) this.cancel();
+      return 0;
+    }
     const waiting = this.#waiting;
     if (waiting !== null) {
       this.#waiting = null;

@@ -80,7 +80,12 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
       kind: "stream",
       contentType: null,
       opening: { bytes: [CONTENT], end: null },
-      source: { machine, stop: () => {}, next: async () => ({ bytes: [], end: { kind: "eof" } }) },
+      source: {
+        machine,
+        stop: () => {},
+        finish: () => {},
+        next: async () => ({ bytes: [], end: { kind: "eof" } }),
+      },
     } as unknown as Parameters<typeof answerStream>[2]);
     let text = "";
     if (outcome.kind !== "stream") throw new Error("it is a stream");

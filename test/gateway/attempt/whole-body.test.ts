@@ -7,7 +7,7 @@ import { manualClock } from "../../runtime/manual-clock.ts";
 
 const read = (pieces: readonly Uint8Array[], blocksFrom: number) => {
   const left = [...pieces];
-  const body = { read: () => left.shift() ?? null, cancel: () => undefined };
+  const body = { read: () => left.shift() ?? null, cancel: () => undefined, finish: () => undefined };
   return readBody(body, { clock: manualClock(), idleMs: 1_000, abort: new Cancellation(), blocksFrom });
 };
 

@@ -29,6 +29,7 @@ async function decode(
       return piece;
     },
     cancel: () => undefined,
+    finish: () => undefined,
   };
   const body = decodedBody(source, coding)!;
   const pieces: Uint8Array[] = [];

@@ -247,6 +247,31 @@ describe("the caller", () => {
     expect(server.accepted).toBe(2);
   });
 
+  test.each([
+    ["the end comes soon: the connection is used again", ["0\r\n\r\n"], 1],
+    ["more of the body comes: it is dropped", ["5\r\nextra\r\n", "0\r\n\r\n"], 1],
+    ["too much of it comes: the connection is closed", [`2000\r\n${"x".repeat(8_192)}\r\n0\r\n\r\n`], 2],
+    ["the end does not come: the connection is closed", [], 2],
+  ])("has all that counts, and %s", async (_, later, accepted) => {
+    const soon = { ...realClock(), after: (_ms: number, fn: () => void) => realClock().after(60, fn) };
+    const transport = new Http1Transport(soon);
+    await using server = rawServer(async (to) => {
+      to.piece("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n");
+      for (const piece of later) {
+        await Bun.sleep(10);
+        to.piece(piece);
+      }
+    });
+    for (let nth = 0; nth < 2; nth++) {
+      const { body } = await transport.open(request(server.port));
+      expect(Buffer.from((await body.read())!).toString()).toBe("hello");
+      body.finish();
+      await Bun.sleep(120);
+    }
+    expect(server.accepted).toBe(accepted);
+    transport.close();
+  });
+
   test("that does not read holds a bounded part of the answer", async () => {
     const bytes = 64 << 20;
     const piece = Buffer.alloc(1 << 20, "x");
