@@ -26,8 +26,8 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
     `SELECT at, row FROM commits INDEXED BY commitsAt WHERE (at, row) > (?, ?) AND at <= ?
      ORDER BY at, row LIMIT 1 OFFSET ${STEP_COMMITS - 1}`,
   );
-  // Whatever the shard, because one server owns all shards of a SQLite database. INDEXED BY, because the planner would
-  // otherwise walk the whole ledger to get the order of actors.
+  // It walks the commits of all shards, because one server owns all shards of a SQLite database. INDEXED BY, because the
+  // planner would otherwise walk the whole ledger to get the order of actors.
   const uncovered = prepare<[string, number, number, number, number]>(
     `SELECT DISTINCT c.actor FROM commits c INDEXED BY commitsAt LEFT JOIN snapshots s ON s.actor = c.actor
      WHERE (c.at, c.row) > (?2, ?3) AND (c.at, c.row) <= (?4, ?5)
@@ -46,7 +46,7 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
     async actorsToRecover(shards, since) {
       const of = JSON.stringify(shards);
       const actors = new Set(pending.all(of).map(actorIn));
-      // What is committed meanwhile is of this owner, which has it in memory.
+      // What is committed meanwhile is the caller's own, or its second look finds it (recovery-scan.ts).
       const newestAt = new StoredRow("commits", newest.get()).integerOrNull("at");
       const last = { at: newestAt ?? since, row: Number.MAX_SAFE_INTEGER };
       for (let from: Place = { at: since - 1, row: last.row }; ; ) {
