@@ -258,6 +258,7 @@ export class HttpConnection implements ResponseSink {
   }
 
   #read(chunk: Buffer): void {
+    if (this.#socket === null) return;
     try {
       this.#parser.push(chunk);
     } catch (error) {
