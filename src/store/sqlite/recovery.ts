@@ -7,8 +7,8 @@ import type { Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** Commits that are looked at in one turn of the event loop: some two milliseconds. */
-const STEP_COMMITS = 2_000;
+/** Commits that are looked at in one turn of the event loop: a millisecond at most, since a request takes several turns. */
+const STEP_COMMITS = 400;
 
 /** The place of a commit in the order of their times. */
 interface Place {
