@@ -40,6 +40,9 @@ type Headers_ = Readonly<Record<string, string>>;
  */
 export type StreamedBody = BodySource | readonly Uint8Array[];
 
+/** Whether all bytes of a streamed body are known. */
+export const isWhole = (body: StreamedBody): body is readonly Uint8Array[] => !("gone" in body);
+
 /**
  * How a request ended. Without `content-type` in `headers` it is the default: JSON, or `text/event-stream` for a
  * stream.

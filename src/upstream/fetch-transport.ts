@@ -73,6 +73,7 @@ export class FetchBody implements UpstreamBody {
   }
 
   finish(): void {
+    // Only reading on would keep the connection, for as long as the provider likes.
     this.cancel();
   }
 

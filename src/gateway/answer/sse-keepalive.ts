@@ -10,7 +10,14 @@ import { type Clock, withTimeout } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
-import type { BodySink, BodySource, GatewayLimits, Outcome, StreamedBody } from "../call.ts";
+import {
+  type BodySink,
+  type BodySource,
+  type GatewayLimits,
+  isWhole,
+  type Outcome,
+  type StreamedBody,
+} from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
 import type { AdmittedContext } from "../context.ts";
 import { CLIENT_GONE } from "../request-lifetime.ts";
@@ -181,9 +188,6 @@ function lastWord(
   lifetime.close();
   return [endpoint.dialect.streamError(error, requestId)];
 }
-
-/** Whether all bytes of a body are known. */
-const isWhole = (body: StreamedBody): body is readonly Uint8Array[] => !("gone" in body);
 
 const LF = 10;
 const CR = 13;

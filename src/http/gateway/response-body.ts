@@ -1,7 +1,7 @@
 // What the body of a response is made of, so that the runtime sends it with few system calls and without copying much of it at
 // once. It changes no byte.
 
-import type { BodySource, StreamedBody } from "../../gateway/call.ts";
+import { type BodySource, isWhole, type StreamedBody } from "../../gateway/call.ts";
 
 /**
  * Head and body of a response that is made later than in its request's turn leave together up to 16 KB. Of a larger one Bun
@@ -18,8 +18,7 @@ export function responseBody(
   body: string | Uint8Array<ArrayBuffer> | StreamedBody,
 ): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   const isText = typeof body === "string";
-  if (!isText && "gone" in body) return streamed(body);
-  if (!isText && !(body instanceof Uint8Array)) return bodyOfParts(body);
+  if (!isText && !(body instanceof Uint8Array)) return isWhole(body) ? bodyOfParts(body) : streamed(body);
   const size = isText ? Buffer.byteLength(body) : body.length;
   if (size <= TOGETHER_BYTES_MAX) return body;
   if (size <= PIECE_BYTES) return gathered([isText ? Buffer.from(body) : body]);

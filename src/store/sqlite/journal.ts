@@ -100,4 +100,5 @@ export function sqliteJournal({ prepare }: SqliteConnection): Journal {
   };
 }
 
-const actorIn = (row: unknown): string => new StoredRow("commits", row).text("actor");
+/** The actor of a row that has one. */
+export const actorIn = (row: unknown): string => new StoredRow("commits", row).text("actor");

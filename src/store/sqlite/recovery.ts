@@ -6,6 +6,7 @@ import { compareText } from "../indexed-fields.ts";
 import type { Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { actorIn } from "./journal.ts";
 
 /** Commits that are looked at in one turn of the event loop: a millisecond at most, since a request takes several turns. */
 const STEP_COMMITS = 400;
@@ -59,5 +60,3 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
     },
   };
 }
-
-const actorIn = (row: unknown): string => new StoredRow("commits", row).text("actor");

@@ -5,7 +5,13 @@
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { TurnQueue } from "../../base/turn-queue.ts";
-import { ConnectionError, type ConnectionOwner, HttpConnection, type PeerAddress } from "./connection.ts";
+import {
+  ConnectionError,
+  type ConnectionOwner,
+  type ConnectionParts,
+  HttpConnection,
+  type PeerAddress,
+} from "./connection.ts";
 
 /** Sockets to providers on this node, in use and idle. */
 const CONNECTIONS_MAX = 16_000;
@@ -32,9 +38,7 @@ class PeerConnections implements ConnectionOwner {
 
   constructor(
     readonly peer: PeerAddress,
-    readonly reads: TurnQueue<HttpConnection>,
-    readonly writes: TurnQueue<HttpConnection>,
-    readonly clock: Clock,
+    readonly parts: ConnectionParts,
     private readonly pool: ConnectionPool,
   ) {}
 
@@ -49,20 +53,20 @@ class PeerConnections implements ConnectionOwner {
 
 /** The connections of one node. */
 export class ConnectionPool {
-  readonly #clock: Clock;
+  readonly #parts: ConnectionParts;
   /** By address; the peers of an address differ in port or name. */
   readonly #peers = new Map<string, PeerConnections[]>();
-  readonly #reads: TurnQueue<HttpConnection>;
-  readonly #writes: TurnQueue<HttpConnection>;
   #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#reads = new TurnQueue(clock, (connection) => connection.readArrived());
-    // A peer on the same machine is woken once for all requests of a turn, which is most of what a small write costs.
-    this.#writes = new TurnQueue(clock, (connection) => connection.writeRequest());
+    this.#parts = {
+      clock,
+      reads: new TurnQueue(clock, (connection) => connection.readArrived()),
+      // A peer on the same machine is woken once for all requests of a turn, which is most of what a small write costs.
+      writes: new TurnQueue(clock, (connection) => connection.writeRequest()),
+    };
   }
 
   /** Takes the idle connection to a peer that was used last; null when there is none. */
@@ -93,7 +97,7 @@ export class ConnectionPool {
     peer.open.add(connection);
     const onAbort = () => connection.close(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    const stopTimer = this.#clock.after(CONNECT_MS_MAX, () => connection.close(TOO_SLOW));
+    const stopTimer = this.#parts.clock.after(CONNECT_MS_MAX, () => connection.close(TOO_SLOW));
     try {
       await connection.open();
       return connection;
@@ -124,10 +128,10 @@ export class ConnectionPool {
       connection.close(null);
       return;
     }
-    connection.idleAtMs = this.#clock.mono();
+    connection.idleAtMs = this.#parts.clock.mono();
     idle.push(connection);
     this.#idleCount++;
-    this.#stopSweep ??= this.#clock.after(SWEEP_MS, () => this.#sweep());
+    this.#stopSweep ??= this.#parts.clock.after(SWEEP_MS, () => this.#sweep());
   }
 
   /** Called by the connections of a peer: a connection that was open is closed. */
@@ -148,13 +152,7 @@ export class ConnectionPool {
   }
 
   #add({ address, port, serverName }: PeerAddress): PeerConnections {
-    const added = new PeerConnections(
-      { address, port, serverName },
-      this.#reads,
-      this.#writes,
-      this.#clock,
-      this,
-    );
+    const added = new PeerConnections({ address, port, serverName }, this.#parts, this);
     const peers = this.#peers.get(address);
     if (peers === undefined) this.#peers.set(address, [added]);
     else peers.push(added);
@@ -181,13 +179,13 @@ export class ConnectionPool {
       if (this.#isFresh(connection)) connection.isReferenced = false;
       else connection.close(null);
     }
-    if (this.#idleCount > 0) this.#stopSweep = this.#clock.after(SWEEP_MS, () => this.#sweep());
+    if (this.#idleCount > 0) this.#stopSweep = this.#parts.clock.after(SWEEP_MS, () => this.#sweep());
   }
 
   /** Whether an idle connection may still be used. */
   #isFresh({ keepAliveMs, idleAtMs }: HttpConnection): boolean {
     const maxMs = keepAliveMs === null ? IDLE_MS_MAX : Math.min(keepAliveMs, KEEP_ALIVE_MS_MAX);
-    return this.#clock.mono() - idleAtMs < maxMs;
+    return this.#parts.clock.mono() - idleAtMs < maxMs;
   }
 }
 

@@ -31,14 +31,19 @@ export interface PeerAddress {
   readonly serverName: string | null;
 }
 
+/** What all connections of a node share. */
+export interface ConnectionParts {
+  readonly clock: Clock;
+  /** Calls `readArrived` at the end of the turn. */
+  readonly reads: TurnQueue<HttpConnection>;
+  /** Calls `writeRequest` at the end of the turn. */
+  readonly writes: TurnQueue<HttpConnection>;
+}
+
 /** What a connection reports to the connections of its peer. */
 export interface ConnectionOwner {
   readonly peer: PeerAddress;
-  /** Calls `readArrived` at the end of the turn. */
-  readonly reads: Pick<TurnQueue<HttpConnection>, "add">;
-  /** Calls `writeRequest` at the end of the turn. */
-  readonly writes: Pick<TurnQueue<HttpConnection>, "add">;
-  readonly clock: Pick<Clock, "after">;
+  readonly parts: ConnectionParts;
   /** The response is complete and the connection can carry another request. */
   onIdle(connection: HttpConnection): void;
   onClose(connection: HttpConnection): void;
@@ -118,7 +123,7 @@ export class HttpConnection implements ResponseSink {
     this.#isReusable = false;
     this.#parser.begin();
     this.#request = request;
-    this.#owner.writes.add(this);
+    this.#owner.parts.writes.add(this);
     return exchange;
   }
 
@@ -167,7 +172,7 @@ export class HttpConnection implements ResponseSink {
   /** Called by the exchange when only the end of its response is awaited. */
   onFinish(): void {
     this.onRead(0);
-    this.#stopFinish = this.#owner.clock.after(FINISH_MS_MAX, () => this.close(null));
+    this.#stopFinish = this.#owner.parts.clock.after(FINISH_MS_MAX, () => this.close(null));
   }
 
   onHead(head: ResponseHead): void {
@@ -219,7 +224,7 @@ export class HttpConnection implements ResponseSink {
     if (this.#exchange === null) this.#read(chunk);
     else {
       this.#arrived = chunk;
-      this.#owner.reads.add(this);
+      this.#owner.parts.reads.add(this);
     }
   }
 

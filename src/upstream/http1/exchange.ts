@@ -90,17 +90,13 @@ export class HttpExchange implements UpstreamBody {
       return;
     }
     this.#dropped = this.#unread;
-    this.#pieces = [];
-    this.#at = 0;
-    this.#unread = 0;
+    this.#dropPieces();
     this.#connection.onFinish();
   }
 
   /** Ends the exchange for a reason of the caller and closes its connection. */
   abort(reason: unknown): void {
-    this.#pieces = [];
-    this.#at = 0;
-    this.#unread = 0;
+    this.#dropPieces();
     if (this.#state === "open") this.#connection.close(reason);
     this.fail(reason);
   }
@@ -156,6 +152,12 @@ export class HttpExchange implements UpstreamBody {
     this.#response.reject(error);
     this.#waiting?.reject(error);
     this.#waiting = null;
+  }
+
+  #dropPieces(): void {
+    this.#pieces = [];
+    this.#at = 0;
+    this.#unread = 0;
   }
 
   #take(): Uint8Array {
