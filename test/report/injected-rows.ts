@@ -5,6 +5,7 @@ import { copyFileSync } from "node:fs";
 import { realClock } from "../../src/base/clock.ts";
 import { type Verified, verify } from "../../src/report/verify/verify.ts";
 import { openAudit, openStore } from "../../src/store/open.ts";
+import { packLedger, unpackLedger } from "../store/ledger-by-hand.ts";
 
 /** Verifies the store at a path. */
 export const verified = (path: string): Promise<Verified> => verifiedAt(`sqlite:${path}`);
@@ -21,9 +22,7 @@ export async function verifiedAt(url: string): Promise<Verified> {
 export async function projectLines(path: string): Promise<void> {
   const store = await openStore(`sqlite:${path}`, { clock: realClock() });
   const db = new Database(path, { readonly: true });
-  const behind = db.query(
-    "SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM commits)",
-  );
+  const behind = db.query("SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM ledger)");
   while (behind.get() !== null) await Bun.sleep(20);
   db.close();
   await store.close();
@@ -61,6 +60,7 @@ export function spoiltIn(sound: string, spoil: (hand: Hand) => void): string {
   const path = `${sound}.injected-${++injectedCount}.db`;
   copyFileSync(sound, path);
   const db = new Database(path);
+  unpackLedger(db);
   const commits = (): Row[] =>
     db
       .query<Omit<Row, "marks" | "events"> & { marks: string; events: string }, []>(
@@ -92,6 +92,7 @@ export function spoiltIn(sound: string, spoil: (hand: Hand) => void): string {
       db.run(`UPDATE ${table} SET body = ? WHERE key = ?`, [JSON.stringify(changed), key]);
     },
   });
+  packLedger(db);
   db.close();
   return path;
 }

@@ -3,6 +3,7 @@
 // left out.
 
 import { Database } from "bun:sqlite";
+import { copyFileSync } from "node:fs";
 import { type Document, MongoClient } from "mongodb";
 import { realClock } from "../../src/base/clock.ts";
 import { commitKey } from "../../src/store/mongo/append.ts";
@@ -18,6 +19,7 @@ import {
   isApart,
 } from "../../src/store/usage/charge-rows.ts";
 import { SUMS } from "../../src/store/usage/usage-rows.ts";
+import { unpackLedger } from "../store/ledger-by-hand.ts";
 
 type Row = Record<string, string | number | null>;
 
@@ -25,7 +27,10 @@ type Row = Record<string, string | number | null>;
 export async function mirror(path: string, url: string): Promise<void> {
   // Of this program's version, with its indexes.
   await (await openMongo(url, { clock: realClock() })).close();
-  const db = new Database(path, { readonly: true });
+  const copy = `${path}.mirrored`;
+  copyFileSync(path, copy);
+  const db = new Database(copy);
+  unpackLedger(db);
   const rows = (table: string): Row[] => db.query<Row, []>(`SELECT * FROM ${table}`).all();
   const sums = Map.groupBy(rows("usageSums"), ({ account, day }) => `${account}/${day}`);
   const figures = new Map(rows("accountFigures").map((row) => [row.account, row]));

@@ -187,7 +187,7 @@ describe("in a database", () => {
   test.each([
     [
       "a commit",
-      "UPDATE commits SET events = '[{]'",
+      "UPDATE ledger SET bodies = '[[],[{]]'",
       (s: Store) => s.readCommits("account/7", 0, 9),
       "account/7/1 of commits",
     ],

@@ -1,85 +1,98 @@
-// Appends to the ledger: commits as rows, and the transaction that stores them.
+// Appends to the ledger: the transaction that stores commits.
 //
-// 1. `commitRow` turns a commit into a row at once, so that later changes by the caller have no effect, and a
+// 1. `commitCells` turns a commit into cells at once, so that later changes by the caller have no effect, and a
 //    body that is not plain data fails for its caller alone.
-// 2. When a stored row has the same nonce, it is our own earlier attempt: committed. With another nonce:
+// 2. When a stored commit has the same nonce, it is our own earlier attempt: committed. With another nonce:
 //    lost.
 // 3. The outcome of one commit does not depend on the others. An error undoes the whole transaction and is
 //    thrown.
+// 4. The index of commits is written behind them, so no key of a table refuses a second commit of a seq. The one
+//    process that may write to the database (`lockDatabase`) refuses it here: it knows the newest seq of the actors
+//    that have committed lately, and looks for a commit that is not newer.
 
-import assert from "node:assert/strict";
-import type { Commit } from "../store.ts";
-import { StoredRow } from "../stored-rows.ts";
-import type { Cell } from "../usage/usage-rows.ts";
+import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { actorOfCells, COMMIT_CELLS, headOfCells, LedgerRows, seqOfCells } from "./ledger-rows.ts";
 import type { Cells, CommitOutcome } from "./write-messages.ts";
 
-const COLUMNS = [
-  "actor",
-  "seq",
-  "shard",
-  "epoch",
-  "at",
-  "linesTo",
-  "lines",
-  "v",
-  '"by"',
-  "done",
-  "marks",
-  "events",
-];
-const [ACTOR, SEQ, BY] = [0, 1, 8];
+/** Actors whose newest seq is known. Of more, those that have not committed for the longest time are looked up. */
+const NEWEST_MAX = 65_536;
 
 /**
- * Returns a function that stores the rows of a flat list of cells in one transaction, and returns one letter
- * per row (see `OUTCOMES`). It throws when the transaction fails: after a lock (`isBusy`) nothing is stored,
- * after any other error the rows may be.
+ * Returns a function that stores the commits of a flat list of cells in one transaction, and returns one letter
+ * per commit (see `OUTCOMES`). It throws when the transaction fails: after a lock (`isBusy`) nothing is stored,
+ * after any other error the commits may be.
  */
 export function appending(connection: SqliteConnection): (cells: Cells) => string {
-  const insert = connection.prepare(
-    `INSERT INTO commits (${COLUMNS.join(", ")})
-     VALUES (${COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (actor, seq) DO NOTHING`,
-  );
-  // One statement for all rows of a transaction, because crossing into SQLite for each dedup id costs more
-  // than reading the rows again.
-  const mark = connection.prepare(
-    `INSERT INTO marks (mark, actor, seq) SELECT m.value, c.actor, c.seq FROM commits c, json_each(c.marks) m
-     WHERE c.row >= ? ON CONFLICT DO NOTHING`,
-  );
-  const writer = connection.prepare(`SELECT "by" FROM commits WHERE actor = ? AND seq = ?`);
+  const appender = new Appender(connection);
+  return (cells) => appender.append(cells);
+}
 
-  const writerOf = (actor: Cell, seq: Cell): string =>
-    new StoredRow("commits", writer.get(actor, seq)).text("by");
+class Appender {
+  readonly #connection: SqliteConnection;
+  readonly #index: CommitIndex;
+  readonly #insert;
+  /** The newest seq by actor; the actor that has committed last is the last. */
+  readonly #newest = new Map<string, number>();
 
-  function store(cells: Cells): string {
-    let outcomes = "";
-    let first: number | bigint | null = null;
-    for (let i = 0; i < cells.length; i += COLUMNS.length) {
-      const row = cells.slice(i, i + COLUMNS.length);
-      const { changes, lastInsertRowid } = insert.run(...row);
-      if (changes > 0) first ??= lastInsertRowid;
-      const isOurs = changes > 0 || writerOf(row[ACTOR]!, row[SEQ]!) === row[BY];
-      outcomes += (isOurs ? "c" : "l") satisfies CommitOutcome;
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#index = new CommitIndex(connection);
+    this.#insert = connection.prepare("INSERT INTO ledger (at, v, heads, bodies) VALUES (?, ?, ?, ?)");
+  }
+
+  append(cells: Cells): string {
+    try {
+      return this.#connection.transaction(() => this.#store(cells));
+    } catch (error) {
+      this.#newest.clear();
+      this.#index.clear();
+      throw error;
     }
-    if (first !== null) mark.run(first);
+  }
+
+  #store(cells: Cells): string {
+    let outcomes = "";
+    let rows = new LedgerRows();
+    for (let from = 0; from < cells.length; from += COMMIT_CELLS) {
+      const [actor, seq] = [actorOfCells(cells, from), seqOfCells(cells, from)];
+      if (seq <= this.#newestOf(actor)) {
+        // What it is compared with may be in the rows of this transaction.
+        this.#insertRows(rows);
+        rows = new LedgerRows();
+        const stored = this.#index.find(actor, seq);
+        if (stored !== null) {
+          const isOurs = this.#index.commit(stored).by === headOfCells(cells, from).by;
+          outcomes += (isOurs ? "c" : "l") satisfies CommitOutcome;
+          continue;
+        }
+      } else this.#setNewest(actor, seq);
+      rows.add(cells, from);
+      outcomes += "c" satisfies CommitOutcome;
+    }
+    this.#insertRows(rows);
     return outcomes;
   }
 
-  return (cells) => connection.transaction(() => store(cells));
+  #insertRows(rows: LedgerRows): void {
+    rows.end();
+    for (const row of rows.rows) this.#insert.run(...row);
+  }
+
+  /** The highest seq that an actor has in the ledger, or in this transaction. */
+  #newestOf(actor: string): number {
+    const known = this.#newest.get(actor);
+    if (known !== undefined) return known;
+    const seq = this.#index.newest(actor)?.seq ?? 0;
+    this.#setNewest(actor, seq);
+    return seq;
+  }
+
+  #setNewest(actor: string, seq: number): void {
+    this.#newest.delete(actor);
+    this.#newest.set(actor, seq);
+    if (this.#newest.size <= NEWEST_MAX) return;
+    const [oldest] = this.#newest.keys();
+    this.#newest.delete(oldest!);
+  }
 }
-
-/** A commit as its row. Throws when a value fits no column. */
-export function commitRow(c: Commit): Cells {
-  const { actor, seq, by } = c;
-  const row = [actor, seq, c.shard, c.epoch, c.at, c.linesTo, c.lines, c.v, by];
-  row.push(listText(c.done), listText(c.marks), listText(c.events));
-  // Refused here, the error concerns this caller only; refused by SQLite, it would undo the other commits
-  // too.
-  assert(row.every(fits), `commit ${actor}/${seq} holds what no column takes`);
-  return row;
-}
-
-/** Commits of charges have no `done`, so its text is mostly the same. */
-const listText = (list: readonly unknown[]): string => (list.length === 0 ? "[]" : JSON.stringify(list));
-
-const fits = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value);

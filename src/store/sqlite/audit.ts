@@ -5,14 +5,16 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import type { AccountFigures } from "../account-ranks.ts";
-import type { AuditedDocument, AuditedParts, AuditView, DocumentKey, Mark } from "../audit.ts";
+import type { AuditedDocument, AuditedParts, AuditView, DocumentKey } from "../audit.ts";
+import { compareText } from "../indexed-fields.ts";
 import type { LineRow } from "../line-rows.ts";
-import { parseBody, parseClaim, parseLineRow, parseLines, parseMoneyRow, StoredRow } from "../stored-rows.ts";
+import { parseBody, parseClaim, parseLineRow, parseMoneyRow, StoredRow } from "../stored-rows.ts";
 import type { DocumentTable } from "../tables.ts";
 import type { Period } from "../usage/charge-rows.ts";
 import { PART_KINDS, type PartKind, parsePart } from "../usage/usage-parts.ts";
 import { SUMS, type UsageRow } from "../usage/usage-rows.ts";
 import { sqliteRows } from "./claims.ts";
+import { CommitIndex } from "./commit-index.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { sqliteJournal } from "./journal.ts";
@@ -22,7 +24,6 @@ import { databasePath, MEMORY } from "./sqlite-store.ts";
 
 const TABLES_COUNTED = [
   ...([
-    "commits",
     "marks",
     "snapshots",
     "accounts",
@@ -52,7 +53,8 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     throw error;
   }
   const statements = auditStatements(connection);
-  const { counts, documentsOf, bodies, sumsOf, missing, repeated, holders, claims } = statements;
+  const { counts, documentsOf, bodies, sumsOf, claims } = statements;
+  const index = new CommitIndex(connection);
   const { readCommits, listActors } = sqliteJournal(connection);
   const { loadSnapshot } = sqliteDocuments(connection);
 
@@ -63,7 +65,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
   function counted() {
     const row = new StoredRow("the counts", counts.get());
     const count = (name: Counted): number => row.integer(name);
-    return { count, unconfirmed: row.integer("unconfirmed") };
+    return { count, commits: row.integer("commits"), unconfirmed: row.integer("unconfirmed") };
   }
 
   return {
@@ -72,13 +74,13 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     loadSnapshot,
     findClaim: sqliteRows(connection).findClaim,
     async counts() {
-      const { count, unconfirmed } = counted();
-      return { commits: count("commits"), claims: count("claims"), unconfirmed };
+      const { count, commits, unconfirmed } = counted();
+      return { commits, claims: count("claims"), unconfirmed };
     },
     async derivedOf(actor, account) {
       const documents = account === null ? [] : documentsOf.all(account).map(documentKey);
-      const last = statements.lastProjected.get(actor);
-      const { seq, linesTo } = last === null ? { seq: 0, linesTo: 0 } : parseLines(last);
+      const projected = new StoredRow("meta", statements.projected.get()).integer("value");
+      const { seq, linesTo } = index.newest(actor, projected) ?? { seq: 0, linesTo: 0 };
       const row = statements.money.get(actor);
       const money = row === null ? null : parseMoneyRow(row);
       const snapshot = await loadSnapshot(actor);
@@ -111,10 +113,10 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     moved: async () => false,
     async strays(met) {
-      const { count } = counted();
+      const { count, commits } = counted();
       return {
-        commits: count("commits") - met.commits,
-        marks: count("marks") - met.marks,
+        commits: commits - met.commits,
+        marks: count("marks") + index.unindexed().marks - met.marks,
         snapshots: count("snapshots") - met.snapshots,
         accounts: count("accounts") - met.accounts,
         usage: count("usage") - met.usage,
@@ -124,18 +126,26 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
         moneyRows: count("money") - met.moneyRows,
       };
     },
-    missing: async (actor, marks) =>
-      missing.all(actor, JSON.stringify(marks.map(({ mark, seq }) => [mark, seq]))).map(markIn),
-    repeated: async (marks) => repeated.all(JSON.stringify(marks)).map(markIn),
-    holders: async (mark, limit) => holders.all(mark, limit).map(placeOfMark),
-    async marked(mark, limit) {
-      const places = holders.all(mark, limit).map(placeOfMark);
-      const found = await Promise.all(places.map(({ actor, seq }) => readCommits(actor, seq - 1, 1)));
-      // The `marks` table may name a commit that is missing.
-      return found.flatMap((commits, i) => commits.filter(({ seq }) => seq === places[i]!.seq));
-    },
+    ...markReads(index),
     claims: async (after, limit) => claims.all(after, limit).map(parseClaim),
     close: async () => connection.close(),
+  };
+}
+
+/** The reads of dedup ids, and of the commits that carry them. */
+function markReads(index: CommitIndex): Pick<AuditView, "missing" | "repeated" | "holders" | "marked"> {
+  return {
+    missing: async (actor, marks) =>
+      marks
+        .filter(({ mark, seq }) => !index.ofMark(mark).some((at) => at.actor === actor && at.seq === seq))
+        .map(({ mark }) => mark),
+    repeated: async (marks) => marks.filter((mark) => index.ofMark(mark, 2).length > 1).sort(compareText),
+    holders: async (mark, limit) => index.ofMark(mark, limit).map((place) => ({ mark, ...place })),
+    async marked(mark, limit) {
+      // The `marks` table may name a commit that is missing.
+      const entries = index.ofMark(mark, limit).map(({ actor, seq }) => index.find(actor, seq));
+      return entries.filter((entry) => entry !== null).map((entry) => index.commit(entry));
+    },
   };
 }
 
@@ -161,6 +171,7 @@ function partReads({
 function auditStatements({ prepare }: SqliteConnection) {
   const counts = prepare(
     `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
+       (SELECT ifnull(sum(json_array_length(heads)), 0) FROM ledger) AS commits,
        (SELECT count(*) FROM claims WHERE confirmed = 0) AS unconfirmed`,
   );
   const documentsOf = prepare<[number]>(
@@ -180,10 +191,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
      WHERE account = ? AND day = ? ORDER BY model, dna`,
   );
-  const lastProjected = prepare<[string]>(
-    `SELECT seq, linesTo FROM commits WHERE actor = ? AND row <= (SELECT value FROM meta WHERE key = 'lines')
-     ORDER BY seq DESC LIMIT 1`,
-  );
+  const projected = prepare("SELECT value FROM meta WHERE key = 'lines'");
   const lines = prepare<[string, number, number, number]>(
     "SELECT * FROM lines WHERE actor = ? AND (at, number) > (?, ?) ORDER BY at, number LIMIT ?",
   );
@@ -204,21 +212,10 @@ function auditStatements({ prepare }: SqliteConnection) {
     "SELECT key, seq, body FROM levelEvents WHERE key >= ? AND key < ?",
   );
   const money = prepare<[string]>("SELECT actor, seq, sums FROM money WHERE actor = ?");
-  const missing = prepare<[string, string]>(
-    `SELECT value->>0 AS mark FROM json_each(?2) WHERE NOT EXISTS
-       (SELECT 1 FROM marks WHERE mark = value->>0 AND actor = ?1 AND seq = value->>1)`,
-  );
-  const repeated = prepare<[string]>(
-    `SELECT mark FROM marks WHERE mark IN (SELECT value FROM json_each(?))
-     GROUP BY mark HAVING count(*) > 1 ORDER BY mark`,
-  );
-  const holders = prepare<[string, number]>(
-    "SELECT mark, actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
-  );
   const claims = prepare<[string, number]>("SELECT * FROM claims WHERE key > ? ORDER BY key LIMIT ?");
-  const projection = { lastProjected, lines, hours, parts, keyCosts, levelEvents, money };
+  const projection = { projected, lines, hours, parts, keyCosts, levelEvents, money };
   const documents = { documentsOf, bodies, figuresOf, sumsOf };
-  return { counts, ...documents, ...projection, missing, repeated, holders, claims };
+  return { counts, ...documents, ...projection, claims };
 }
 
 function documentKey(stored: unknown): DocumentKey {
@@ -227,13 +224,6 @@ function documentKey(stored: unknown): DocumentKey {
   if (table !== "accounts" && table !== "usage") return row.fail("table", "accounts or usage");
   return { table, id: row.key(), seq: row.integer("seq") };
 }
-
-function placeOfMark(stored: unknown): Mark {
-  const row = new StoredRow("marks", stored);
-  return { mark: row.text("mark"), actor: row.text("actor"), seq: row.integer("seq") };
-}
-
-const markIn = (stored: unknown): string => new StoredRow("marks", stored).text("mark");
 
 function parseFigures(stored: unknown): AccountFigures {
   const row = new StoredRow("accountFigures", stored);

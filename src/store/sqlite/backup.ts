@@ -10,7 +10,8 @@ import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoredRow } from "../stored-rows.ts";
-import { connectSqlite } from "./connection.ts";
+import { CommitIndex } from "./commit-index.ts";
+import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { lockDatabase } from "./lock.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { assertCurrent, schemaVersion } from "./schema.ts";
@@ -34,11 +35,20 @@ export function databaseFacts(path: string): DatabaseFacts {
     const known = MIGRATIONS.length;
     if (schema > known) assertCurrent(connection.db);
     if (schema === 0) return { schema, known, commits: 0 };
-    const count = connection.prepare("SELECT count(*) AS n FROM commits").get();
-    return { schema, known, commits: new StoredRow("commits", count).integer("n") };
+    return { schema, known, commits: commitCount(connection, schema) };
   } finally {
     connection.close();
   }
+}
+
+/** The number of commits; before schema version 14 each of them was a row of its own. */
+function commitCount(connection: SqliteConnection, schema: number): number {
+  const table = schema < 14 ? "commits" : "commitIndex";
+  const indexed = new StoredRow(
+    table,
+    connection.prepare(`SELECT count(*) AS n FROM ${table}`).get(),
+  ).integer("n");
+  return schema < 14 ? indexed : indexed + new CommitIndex(connection).unindexed().commits;
 }
 
 /**

@@ -131,8 +131,8 @@ function configure(
   { readOnly = false, busyMs = BUSY_MS, cacheKb = CACHE_KB }: ConnectOptions,
 ): void {
   db.run(`PRAGMA busy_timeout = ${busyMs}`);
-  // Commits of many actors touch pages throughout UNIQUE(actor, seq); with the default of 2 MB these would be
-  // read again.
+  // A batch of the index of commits touches pages throughout it; with the default of 2 MB these would be read
+  // again.
   db.run(`PRAGMA cache_size = -${cacheKb}`);
   if (readOnly) return;
   db.run("PRAGMA journal_mode = WAL");

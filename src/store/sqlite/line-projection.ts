@@ -1,11 +1,11 @@
-// Writes the projection of ledger lines behind the commits: reads the rows of `commits` after the last one
-// that was projected, in the order in which they were stored, a batch at a time. It runs on the writer's
+// Writes the projection of ledger lines behind the commits: reads the rows of the ledger after the last
+// one that was projected, in the order in which they were stored, a batch at a time. It runs on the writer's
 // thread between its messages and is not synced: the sync of a later commit covers it. A commit never waits
 // for its lines, only, now and then, for a step of a batch (two milliseconds).
 //
 //   commits read and parsed, in steps -> their lines sorted by actor -> stored with the parts of usage that
 //   their charges are of, and the sums of provider keys, in steps; the last step also stores the place of the
-//   batch's last commit
+//   batch's last row
 //
 // The sums of credit per account (money-fold.ts) are made of the same commits, and stored with the same batch.
 //
@@ -15,15 +15,17 @@
 // of the machine, before its sync    the same                          the same
 // a step that fails                  the same                          tried again later, and reported
 
-import type { Clock } from "../../base/clock.ts";
 import { KeyCostSums, keyCostOf } from "../key-costs.ts";
 import { type LineRow, lineRows } from "../line-rows.ts";
-import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import { hasMoney } from "../money-fold.ts";
+import { StoredRow } from "../stored-rows.ts";
 import { type ChargeRow, chargeOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
-import { isBusy, type SqliteConnection } from "./connection.ts";
+import type { SqliteConnection } from "./connection.ts";
 import { keyCostWriter } from "./key-costs.ts";
+import { LedgerRow } from "./ledger-rows.ts";
 import { MoneyBatch } from "./money-projection.ts";
+import { BATCH_MS, BEHIND_MS, type Projection } from "./projection-schedule.ts";
 import { partsWeight, type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
 
 /**
@@ -31,75 +33,15 @@ import { partsWeight, type UsagePartsWriter, usagePartsWriter } from "./usage-pa
  * batch, the fewer pages are written per line.
  */
 const BATCH_LINES = 2_048;
-/** Commits, and lines, of one step, which the commits behind it wait for. */
+/** Lines of one step, which the commits behind it wait for. The row of the ledger that exceeds it is read all the same. */
 const STEP_MAX = 512;
 /** What the lines of one step weigh with the parts of their charges, see `partsWeight`. */
 const WEIGHT_MAX = 768;
-/** Milliseconds between a commit and its batch: what comes meanwhile shares the pages that it writes. */
-const BATCH_MS = 1_000;
-/** Milliseconds between two steps, which leave most of the thread to the commits. */
-const BEHIND_MS = 20;
 /** How long rows of hours are kept: bills by hours go back 48 hours. */
 const HOURS_KEPT_MS = 50 * 3_600_000;
-/** Milliseconds after a step that met another program's lock, and after one that failed; that one doubles. */
-const [LOCK_MS, FAILED_MS, FAILED_MS_MAX] = [5, 1_000, 60_000];
 
-/** Keeps the projection of a database up to date. Without commits it does nothing. */
-export class LineProjection {
-  readonly #clock: Pick<Clock, "after">;
-  readonly #onError: (error: unknown) => void;
-  readonly #batches: LineBatches;
-  #failedMs = FAILED_MS;
-  /** Cancels the next step; null when none is due. */
-  #cancel: (() => void) | null = null;
-
-  constructor(parts: {
-    readonly connection: SqliteConnection;
-    readonly clock: Pick<Clock, "after">;
-    /** Called with the reason when a step fails. */
-    readonly onError: (error: unknown) => void;
-  }) {
-    this.#clock = parts.clock;
-    this.#onError = parts.onError;
-    this.#batches = new LineBatches(parts.connection);
-  }
-
-  /** Begins to project what is stored now within BATCH_MS. */
-  wake(): void {
-    if (this.#cancel === null) this.#schedule(BATCH_MS);
-  }
-
-  stop(): void {
-    this.#cancel?.();
-    this.#cancel = null;
-  }
-
-  #schedule(ms: number): void {
-    this.#cancel = this.#clock.after(ms, () => this.#run());
-  }
-
-  #run(): void {
-    this.#cancel = null;
-    try {
-      const ms = this.#batches.step();
-      if (ms !== null) this.#schedule(ms);
-      this.#failedMs = FAILED_MS;
-    } catch (error) {
-      this.#schedule(isBusy(error) ? LOCK_MS : this.#failed(error));
-    }
-  }
-
-  /** Reports a failure. Returns the milliseconds until the step is tried again. */
-  #failed(error: unknown): number {
-    const ms = this.#failedMs;
-    this.#failedMs = Math.min(2 * ms, FAILED_MS_MAX);
-    this.#onError(error);
-    return ms;
-  }
-}
-
-/** The batches of a database, step by step. A step that throws has done nothing, and may be repeated. */
-class LineBatches {
+/** The batches of a database, step by step. */
+export class LineProjection implements Projection {
   readonly #connection: SqliteConnection;
   readonly #statements: ReturnType<typeof projectionStatements>;
   readonly #parts: UsagePartsWriter;
@@ -110,10 +52,10 @@ class LineBatches {
   /** The rows of hours before this one are removed. */
   #removed: Period = "";
   readonly #addKeyCosts: ReturnType<typeof keyCostWriter>;
-  /** The row of the last commit of the current batch; null when it has none yet. */
+  /** The last row of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
-  /** Whether the current batch has all commits that were stored when it was read. */
+  /** Whether the current batch has all rows that were stored when it was read. */
   #isEnd = false;
   /** The changes of credit in the current batch that are not stored yet. */
   readonly #money: MoneyBatch;
@@ -138,10 +80,10 @@ class LineBatches {
     if (this.#last !== null) this.#store(this.#last);
     else this.#isRead = false;
     if (this.#isRead || !this.#isEnd || this.#removeHours()) return BEHIND_MS;
-    return this.#statements.next.get(this.#place(), 1) === null ? null : BATCH_MS;
+    return this.#statements.next.get(this.#place()) === null ? null : BATCH_MS;
   }
 
-  /** The row of the last commit whose lines are stored. */
+  /** The last row of the ledger whose lines are stored. */
   #place(): number {
     return new StoredRow("meta", this.#statements.place.get()).integer("value");
   }
@@ -155,33 +97,41 @@ class LineBatches {
     return false;
   }
 
-  /** Reads the next commits. The batch is complete when there are no more, or enough. */
+  /** Reads the next rows of the ledger. The batch is complete when there are no more, or enough. */
   #read(): void {
-    const { next, lined } = this.#statements;
-    const after = this.#last ?? this.#place();
-    const waiting = next.all(after, STEP_MAX).map((row) => new StoredRow("commits", row));
-    const size = stepSize(waiting.map((row) => row.integer("lines")));
-    const last = waiting[size - 1]?.integer("row") ?? after;
-    const commits = size === 0 ? [] : lined.all(after, last).map(parseLinesOfCommit);
-    for (const commit of commits) {
-      const rows = lineRows(commit);
-      let nth = 0;
-      for (const { line, e } of commit.events) {
-        if (!line) continue;
-        const row = rows[nth++]!;
-        this.#lines.push({ row, charge: chargeOf(row, e), cost: keyCostOf(e) });
-      }
-      this.#money.add(commit);
+    this.#isEnd = false;
+    for (let size = 0; size < STEP_MAX && !this.#isEnd; ) {
+      const stored = this.#statements.next.get(this.#last ?? this.#place());
+      if (stored === null) this.#isEnd = true;
+      else size += this.#add(new LedgerRow(stored));
     }
-    if (size > 0) this.#last = last;
-    this.#isEnd = size === waiting.length && size < STEP_MAX;
     if (!this.#isEnd && this.#lines.length < BATCH_LINES) return;
     // The order within an actor stays.
     this.#lines.sort(({ row: a }, { row: b }) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
     this.#isRead = true;
   }
 
-  /** Stores the next lines and sums of the batch, and with the last of them the place of its last commit. */
+  /** Adds the commits of a row. Returns the number of its lines, of which a commit without any counts as one. */
+  #add(ledgerRow: LedgerRow): number {
+    let size = 0;
+    ledgerRow.heads.forEach(({ actor, lines }, nth) => {
+      size += Math.max(1, lines);
+      if (lines === 0 && !hasMoney(actor)) return;
+      const commit = ledgerRow.linesOfCommit(nth);
+      const rows = lineRows(commit);
+      let line = 0;
+      for (const event of commit.events) {
+        if (!event.line) continue;
+        const row = rows[line++]!;
+        this.#lines.push({ row, charge: chargeOf(row, event.e), cost: keyCostOf(event.e) });
+      }
+      this.#money.add(commit);
+    });
+    this.#last = ledgerRow.row;
+    return size;
+  }
+
+  /** Stores the next lines and sums of the batch, and with the last of them the place of its last row. */
   #store(last: number): void {
     const { insert, move } = this.#statements;
     const some = this.#lines.slice(0, stepLines(this.#lines));
@@ -221,31 +171,13 @@ interface BatchLine {
 function projectionStatements({ prepare }: SqliteConnection) {
   return {
     place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
-    next: prepare<[number, number]>("SELECT row, lines FROM commits WHERE row > ? ORDER BY row LIMIT ?"),
-    lined: prepare<[number, number]>(
-      `SELECT actor, seq, linesTo, lines, events FROM commits WHERE row > ? AND row <= ?
-       AND (lines > 0 OR actor BETWEEN 'account/' AND 'account0') ORDER BY row`,
-    ),
+    next: prepare<[number]>("SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1"),
     insert: prepare(
       `INSERT OR IGNORE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     move: prepare<[number]>("UPDATE meta SET value = ? WHERE key = 'lines'"),
   };
-}
-
-/**
- * How many of the next commits, which have so many lines each, one step reads. A commit with more than
- * STEP_MAX lines is read alone.
- */
-function stepSize(lines: readonly number[]): number {
-  let [size, total] = [0, 0];
-  for (const count of lines) {
-    total += count;
-    if (size > 0 && total > STEP_MAX) break;
-    size++;
-  }
-  return size;
 }
 
 /**

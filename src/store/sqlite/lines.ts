@@ -18,14 +18,13 @@ import {
   withEvents,
 } from "../line-rows.ts";
 import type { Store } from "../store.ts";
-import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import { StoredRow } from "../stored-rows.ts";
+import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { Query } from "./query-builder.ts";
 
 /** Rows that one page examines, in a few milliseconds. */
 const EXAMINED_MAX = 10_000;
-
-const COMMIT = "c.actor, c.seq, c.linesTo, c.lines, c.events";
 
 /** The lines of the store's contract, on a connection. */
 export function sqliteLines(connection: SqliteConnection): Pick<Store, "lines"> {
@@ -42,15 +41,20 @@ export interface LineReader {
 }
 
 /** Creates a reader of lines. */
-export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
-  const commitAt = prepare<[string, number]>(`SELECT ${COMMIT} FROM commits c WHERE actor = ? AND seq = ?`);
-  // As a join SQLite would walk all commits of the actor, because they are in the order that is asked for.
-  const ofRequest = prepare<[string, string, number, number]>(
-    `SELECT ${COMMIT} FROM commits c
-     WHERE c.actor = ?1 AND c.linesTo - c.lines < ?3 AND c.seq IN (
-       SELECT seq FROM marks WHERE actor = ?1 AND mark IN (SELECT value FROM json_each(?2)))
-     ORDER BY c.seq DESC LIMIT ?4`,
-  );
+export function lineReader(connection: SqliteConnection): LineReader {
+  const { recent } = connection;
+  const index = new CommitIndex(connection);
+  function linesOfCommit(actor: string, seq: number): LinesOfCommit | null {
+    const entry = index.find(actor, seq);
+    return entry === null ? null : index.linesOfCommit(entry);
+  }
+
+  /** The commits of an actor that carry a dedup id of a request, the newest first. */
+  function seqsOfRequest(actor: string, request: string): readonly number[] {
+    const places = dedupIdsOfRequest(request).flatMap((mark) => index.ofMark(mark));
+    const seqs = places.filter((place) => place.actor === actor).map(({ seq }) => seq);
+    return [...new Set(seqs)].sort((a, b) => b - a);
+  }
 
   function byRequest(
     filter: LineFilter,
@@ -58,9 +62,14 @@ export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
     after: LineAnchor | null,
     limit: number,
   ): FoundLines {
-    const ids = JSON.stringify(dedupIdsOfRequest(request));
     const below = (after?.number ?? Number.MAX_SAFE_INTEGER) - 1;
-    const commits = ofRequest.all(filter.actor, ids, below, limit + 1).map(parseLinesOfCommit);
+    const commits: LinesOfCommit[] = [];
+    for (const seq of seqsOfRequest(filter.actor, request)) {
+      const commit = linesOfCommit(filter.actor, seq);
+      if (commit === null || commit.linesTo - commit.lines >= below) continue;
+      commits.push(commit);
+      if (commits.length > limit) break;
+    }
     return pageOfRequest(filter, after, limit, commits);
   }
 
@@ -79,8 +88,8 @@ export function lineReader({ prepare, recent }: SqliteConnection): LineReader {
   function linesAt(actor: string, places: readonly LinePlace[]): FoundLine[] {
     const commits = new Map<number, LinesOfCommit>();
     for (const { seq } of places) {
-      const commit = commits.has(seq) ? null : commitAt.get(actor, seq);
-      if (commit !== null) commits.set(seq, parseLinesOfCommit(commit));
+      const commit = commits.has(seq) ? null : linesOfCommit(actor, seq);
+      if (commit !== null) commits.set(seq, commit);
     }
     return withEvents(places, commits);
   }

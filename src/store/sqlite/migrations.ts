@@ -255,6 +255,28 @@ const CREDIT_EXPIRY: Migration = [
   "CREATE INDEX accounts_dueAt ON accounts (dueAt, key) WHERE dueAt IS NOT NULL",
 ];
 
+// The commits of a transaction in one row (ledger-rows.ts), found by an index that is written behind them (index-projection.ts):
+// a row of its own, with an entry of an index at once, had each commit dirty a page for its actor. A commit of an older
+// database is in a row of its own with the same number, so what has been projected stays so. `commitIndex` in `meta` is the
+// last row that is indexed, with its dedup ids in `marks`.
+const LEDGER: Migration = [
+  `CREATE TABLE ledger (
+     row INTEGER PRIMARY KEY, at INTEGER NOT NULL, v INTEGER NOT NULL, heads TEXT NOT NULL, bodies TEXT NOT NULL
+   ) STRICT`,
+  `INSERT INTO ledger SELECT row, at, v,
+     json_array(json_array(actor, seq, shard, epoch, "by", at, linesTo, lines, json(marks))),
+     '[' || done || ',' || events || ']'
+   FROM commits ORDER BY row`,
+  "CREATE INDEX ledgerAt ON ledger (at)",
+  `CREATE TABLE commitIndex (
+     actor TEXT NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL, nth INTEGER NOT NULL, linesTo INTEGER NOT NULL,
+     PRIMARY KEY (actor, seq)
+   ) STRICT, WITHOUT ROWID`,
+  "INSERT INTO commitIndex SELECT actor, seq, row, 0, linesTo FROM commits ORDER BY actor, seq",
+  "INSERT INTO meta SELECT 'commitIndex', ifnull(max(row), 0) FROM commits",
+  "DROP TABLE commits",
+];
+
 /** Version n of the schema consists of the first n steps. */
 export const MIGRATIONS: readonly Migration[] = [
   [...JOURNAL, ...SMALL_ROWS, ...DOCUMENTS],
@@ -270,4 +292,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ATTENTION,
   ACCOUNT_FIGURES,
   CREDIT_EXPIRY,
+  LEDGER,
 ];

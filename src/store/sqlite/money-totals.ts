@@ -1,9 +1,10 @@
 // Adds up the sums of credit of all accounts. It reads in one transaction, which is a consistent cut: the rows
 // of the projection, and the commits behind its place, which are added to the rows of their accounts. Whether
-// a pending transfer was received is in the table of dedup ids of the same moment. It reads for a second or two
+// a pending transfer was received is among the dedup ids of the same moment. It reads for a second or two
 // at 100,000 accounts, so the server runs it on a thread of its own (usage-worker-pool.ts).
 
 import {
+  hasMoney,
   type MoneyChanges,
   MoneyFold,
   MoneySums,
@@ -12,8 +13,10 @@ import {
   type PendingMoney,
 } from "../money-fold.ts";
 import { StoreBusyError } from "../store.ts";
-import { parseLinesOfCommit, parseMoneyFold, StoredRow } from "../stored-rows.ts";
+import { parseMoneyFold, StoredRow } from "../stored-rows.ts";
+import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { LedgerRow } from "./ledger-rows.ts";
 
 /** Commits behind the projection that one reading adds. More wait only while an older database is prepared. */
 const BEHIND_MAX = 200_000;
@@ -23,36 +26,37 @@ const ROWS = 1_000;
 /** Returns a function that adds up all accounts. It throws `StoreBusyError` while too many commits wait. */
 export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
   const { db, prepare } = connection;
-  const place = prepare(
-    `SELECT key, value, (SELECT ifnull(max(row), 0) FROM commits) AS last FROM meta WHERE key = 'lines'`,
-  );
-  const behind = prepare<[number, number]>(
-    `SELECT row, actor, seq, linesTo, lines, events FROM commits
-     WHERE row > ? AND actor BETWEEN 'account/' AND 'account0' ORDER BY row LIMIT ?`,
+  const index = new CommitIndex(connection);
+  const place = prepare("SELECT value FROM meta WHERE key = 'lines'");
+  const behind = prepare<[number]>(
+    "SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1",
   );
   const rows = prepare<[string, number]>(
     "SELECT actor, seq, sums FROM money WHERE actor > ? ORDER BY actor LIMIT ?",
   );
-  const mark = prepare<[string, string]>("SELECT mark FROM marks WHERE mark = ? AND actor = ?");
 
   /** The changes of the commits behind the projection, by account. */
   function latest(): Map<string, MoneyChanges[]> {
-    const row = new StoredRow("meta", place.get());
     const changes = new Map<string, MoneyChanges[]>();
-    let after = row.integer("value");
-    if (row.integer("last") - after > BEHIND_MAX) {
-      throw new StoreBusyError("the sums of an older store are still being prepared: ask again in a minute");
-    }
-    for (;;) {
-      const page = behind.all(after, ROWS);
-      for (const stored of page) {
-        const commit = parseLinesOfCommit(stored);
-        const known = changes.get(commit.actor);
-        if (known === undefined) changes.set(commit.actor, [moneyChanges(commit)]);
-        else known.push(moneyChanges(commit));
+    let after = new StoredRow("meta", place.get()).integer("value");
+    for (let count = 0; ; ) {
+      const stored = behind.get(after);
+      if (stored === null) return changes;
+      const ledgerRow = new LedgerRow(stored);
+      after = ledgerRow.row;
+      count += ledgerRow.heads.length;
+      if (count > BEHIND_MAX) {
+        throw new StoreBusyError(
+          "the sums of an older store are still being prepared: ask again in a minute",
+        );
       }
-      if (page.length < ROWS) return changes;
-      after = new StoredRow("commits", page.at(-1)).integer("row");
+      ledgerRow.heads.forEach(({ actor }, nth) => {
+        if (!hasMoney(actor)) return;
+        const own = moneyChanges(ledgerRow.linesOfCommit(nth));
+        const known = changes.get(actor);
+        if (known === undefined) changes.set(actor, [own]);
+        else known.push(own);
+      });
     }
   }
 
@@ -71,7 +75,7 @@ export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
       after = page.at(-1)!.actor;
     }
     for (const actor of changes.keys()) finish(new MoneyFold(actor));
-    return sums.totals(({ id, to }: PendingMoney) => mark.get(id, `account/${to}`) !== null);
+    return sums.totals(({ id, to }: PendingMoney) => index.hasMark(id, `account/${to}`));
   }
 
   return () => {

@@ -21,11 +21,11 @@ import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, SqliteLists } from "./find.ts";
 import { sqliteJournal } from "./journal.ts";
 import { sqliteKeyCosts } from "./key-costs.ts";
-import { LineProjection } from "./line-projection.ts";
 import { amountOf, sqliteLineWalks } from "./line-walk.ts";
 import { sqliteLines } from "./lines.ts";
 import { untilFree, whileLocked } from "./lock-retry.ts";
 import { sqliteMoney } from "./money-totals.ts";
+import { sqliteProjections } from "./projections.ts";
 import { listChanges, writesOf } from "./queued-writes.ts";
 import { sqliteRecovery } from "./recovery.ts";
 import { assertColumns, assertCurrent, migrate } from "./schema.ts";
@@ -148,9 +148,9 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
   const connection = current(connectSqlite(MEMORY));
   const lists = new SqliteLists(connection);
   const queue = new WriteQueue({ clock, onError, onApplied: listChanges(lists) });
-  const projection = new LineProjection({ connection, clock, onError });
+  const projections = sqliteProjections({ connection, clock, onError });
   const onReply = (reply: WriterReply) => queue.receive(reply);
-  queue.setWriter(sqliteWriter({ connection, clock, onReply, projection }));
+  queue.setWriter(sqliteWriter({ connection, clock, onReply, projections }));
   return {
     ...readsOf(connection, clock, lists),
     ...ranksOf(connection, lists, null),
@@ -160,7 +160,7 @@ function openInMemory({ clock, onError = () => {} }: SqliteOptions): Store {
     now: async () => clock.wall(),
     async close() {
       await queue.finish();
-      projection.stop();
+      projections.stop();
       connection.close();
     },
   };

@@ -5,7 +5,7 @@
 
 import type { LinesOfCommit } from "../line-rows.ts";
 import type { UsageReportQuery } from "../store.ts";
-import { parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
+import { StoredRow } from "../stored-rows.ts";
 import {
   type ChargeRow,
   chargesOf,
@@ -27,7 +27,9 @@ import {
 } from "../usage/usage-parts.ts";
 import { addHour, hoursOf, partKindOf } from "../usage/usage-report.ts";
 import { SUMS } from "../usage/usage-rows.ts";
+import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { LedgerRow } from "./ledger-rows.ts";
 
 /** The actors of accounts are named so. */
 const ACTOR = "account/";
@@ -36,7 +38,7 @@ const accountOf = (actor: string): number => Number(actor.slice(ACTOR.length));
 
 /** Commits that are not projected yet and are read for one report at most. What comes behind them is in the rest of its totals. */
 const UNPROJECTED_MAX = 5_000;
-/** Commits that one statement reads. */
+/** Commits that are looked up at once. */
 const COMMITS_MAX = 200;
 const DAY_MS = 86_400_000;
 
@@ -51,8 +53,10 @@ interface UsageDocumentKey {
 export class UsagePartsReader {
   readonly #recent: SqliteConnection["recent"];
   readonly #statements: ReturnType<typeof partStatements>;
+  readonly #index: CommitIndex;
 
   constructor(connection: SqliteConnection) {
+    this.#index = new CommitIndex(connection);
     this.#recent = connection.recent;
     this.#statements = partStatements(connection);
   }
@@ -122,10 +126,10 @@ export class UsagePartsReader {
   /** The charges of an actor's commits after one that are kept apart, in the order of its ledger. */
   *#chargesAfter(actor: string, seq: number): Generator<ChargeRow> {
     for (let after = seq; ; ) {
-      const commits = this.#statements.commitsOf.all(actor, after).map(parseLinesOfCommit);
-      for (const commit of commits) yield* chargesIn(commit);
-      if (commits.length < COMMITS_MAX) return;
-      after = commits.at(-1)!.seq;
+      const entries = this.#index.after(actor, after, COMMITS_MAX);
+      for (const entry of entries) yield* chargesIn(this.#index.linesOfCommit(entry));
+      if (entries.length < COMMITS_MAX) return;
+      after = entries.at(-1)!.seq;
     }
   }
 
@@ -139,8 +143,20 @@ export class UsagePartsReader {
 
   /** Charges that are kept apart, of commits that are not projected yet, by actor and day. */
   #unprojected(): ReadonlyMap<string, ChargeRow[]> {
-    const commits = this.#statements.unprojected.all().map(parseLinesOfCommit);
-    return Map.groupBy(commits.flatMap(chargesIn), ({ actor, at }) => placeKey(actor, dayPeriod(at)));
+    const { place, unprojected } = this.#statements;
+    const charges: ChargeRow[] = [];
+    let after = new StoredRow("meta", place.get()).integer("value");
+    for (let count = 0; count < UNPROJECTED_MAX; ) {
+      const stored = unprojected.get(after);
+      if (stored === null) break;
+      const ledgerRow = new LedgerRow(stored);
+      after = ledgerRow.row;
+      count += ledgerRow.heads.length;
+      ledgerRow.heads.forEach((_, nth) => {
+        if (mayBeApart(ledgerRow.bodyText(nth))) charges.push(...chargesIn(ledgerRow.linesOfCommit(nth)));
+      });
+    }
+    return Map.groupBy(charges, ({ actor, at }) => placeKey(actor, dayPeriod(at)));
   }
 
   /** The usage document of an account and day, if it is one of the query's. */
@@ -193,18 +209,15 @@ function partStatements({ prepare }: SqliteConnection) {
     newestLine: prepare<[string, number]>(
       "SELECT seq, number FROM lines WHERE actor = ? AND at < ? ORDER BY at DESC, number DESC LIMIT 1",
     ),
-    commitsOf: prepare<[string, number]>(
-      `SELECT actor, seq, linesTo, lines, events FROM commits WHERE actor = ? AND seq > ? AND lines > 0
-       ORDER BY seq LIMIT ${COMMITS_MAX}`,
-    ),
-    unprojected: prepare(
-      `SELECT actor, seq, linesTo, lines, events FROM
-         (SELECT * FROM commits WHERE row > (SELECT value FROM meta WHERE key = 'lines') AND lines > 0
-          ORDER BY row LIMIT ${UNPROJECTED_MAX})
-       WHERE instr(events, '"tags":') > 0 OR instr(events, '"apiKey":') > 0`,
+    place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
+    unprojected: prepare<[number]>(
+      "SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1",
     ),
   };
 }
+
+/** Whether the text of a commit names what charges that are kept apart have; most commits need not be parsed. */
+const mayBeApart = (text: string): boolean => text.includes('"tags":') || text.includes('"apiKey":');
 
 /** The charges of a commit that are kept apart. */
 const chargesIn = (commit: LinesOfCommit): ChargeRow[] =>

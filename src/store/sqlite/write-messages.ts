@@ -42,7 +42,7 @@ export type Op = keyof Writes;
 export type Write = { readonly [O in Op]: readonly [O, ...Parameters<Writes[O]>] }[Op];
 
 /**
- * The rows of `commits` in one flat list of texts and numbers, which is the cheapest thing to send to a
+ * Commits (see `commitCells`) in one flat list of texts and numbers, which is the cheapest thing to send to a
  * thread.
  */
 export type Cells = readonly (string | number)[];
@@ -76,7 +76,7 @@ export type WriterReply =
   /** One letter per commit, in their order: see `OUTCOMES`. */
   | { readonly commits: string | WriteFailure }
   | { readonly writes: readonly Result[] }
-  /** Sent unasked when lines could not be projected; it is tried again. */
+  /** Sent unasked when something could not be projected; it is tried again. */
   | { readonly projection: WriteFailure }
   | { readonly closed: true };
 

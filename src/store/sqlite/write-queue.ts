@@ -22,7 +22,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
 import { type Appended, type Commit, StoreBusyError, StoreLostError, StoreTimeoutError } from "../store.ts";
-import { commitRow } from "./append.ts";
+import { commitCells } from "./ledger-rows.ts";
 import {
   type Cells,
   type CommitOutcome,
@@ -117,7 +117,7 @@ export class WriteQueue {
     assert(!this.#closed, "the store is closed");
     if (commits.length === 0) return [];
     const rows = commits.map((commit) => {
-      const cells = commitRow(commit);
+      const cells = commitCells(commit);
       return { cells, chars: charsIn(cells) };
     });
     const chars = rows.reduce((sum, row) => sum + row.chars, 0);

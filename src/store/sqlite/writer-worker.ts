@@ -3,7 +3,7 @@
 
 import { realClock } from "../../base/clock.ts";
 import { connectSqlite } from "./connection.ts";
-import { LineProjection } from "./line-projection.ts";
+import { sqliteProjections } from "./projections.ts";
 import { failureOf, type SqliteWriter, type WriterReply, type WriterRequest } from "./write-messages.ts";
 import { sqliteWriter } from "./writer.ts";
 import type { Opened, Opening } from "./writer-thread.ts";
@@ -18,10 +18,10 @@ function open({ path }: Opening): Opened {
     const clock = realClock();
     const onReply = (reply: WriterReply) => self.postMessage(reply);
     const onError = (error: unknown) => onReply({ projection: failureOf(error) });
-    const projection = new LineProjection({ connection, clock, onError });
-    writer = sqliteWriter({ connection, clock, onReply, projection });
-    // An earlier process may have left commits whose lines are not projected.
-    projection.wake();
+    const projections = sqliteProjections({ connection, clock, onError });
+    writer = sqliteWriter({ connection, clock, onReply, projections });
+    // An earlier process may have left commits that are not projected.
+    projections.wake();
     return { opened: true };
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) };

@@ -7,7 +7,7 @@ import { appending } from "./append.ts";
 import { rowWrites } from "./claims.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { documentWrites } from "./documents.ts";
-import type { LineProjection } from "./line-projection.ts";
+import type { Projections } from "./projections.ts";
 import { recordWrites } from "./records.ts";
 import {
   type Cells,
@@ -34,10 +34,10 @@ export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
   readonly onReply: (reply: WriterReply) => void;
-  /** Projects the ledger lines of the commits on the same connection; absent: nothing does. */
-  readonly projection?: LineProjection;
+  /** Write what follows from the commits on the same connection; without them nothing does. */
+  readonly projections?: Projections;
 }): SqliteWriter {
-  const { connection, clock, onReply, projection } = parts;
+  const { connection, clock, onReply, projections } = parts;
   const append = appending(connection);
   const writes: Writes = {
     ...documentWrites(connection),
@@ -65,14 +65,14 @@ export function sqliteWriter(parts: {
   /** Throws when the database is locked. */
   function perform(task: Task): WriterReply {
     if ("close" in task) {
-      projection?.stop();
+      projections?.stop();
       connection.close();
       return { closed: true };
     }
     if (!("writes" in task)) {
       try {
         const commits = append(task);
-        projection?.wake();
+        projections?.wake();
         return { commits };
       } catch (error) {
         if (isBusy(error)) throw error;

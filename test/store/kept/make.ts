@@ -48,8 +48,8 @@ function sqliteBlock(path: string): Block {
   };
   return {
     on: (account) =>
-      run(`CREATE TRIGGER kept BEFORE INSERT ON commits
-           WHEN NEW.actor = 'account/${account}' AND instr(NEW.events, '${ARRIVES}') > 0
+      run(`CREATE TRIGGER kept BEFORE INSERT ON ledger
+           WHEN instr(NEW.heads, '"account/${account}"') > 0 AND instr(NEW.bodies, '${ARRIVES}') > 0
            BEGIN SELECT RAISE(ABORT, 'kept from arriving'); END`),
     off: () => run("DROP TRIGGER kept"),
   };

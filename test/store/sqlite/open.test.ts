@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { appending, commitRow } from "../../../src/store/sqlite/append.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { lockDatabase, StoreLockedError } from "../../../src/store/sqlite/lock.ts";
 import { MIGRATIONS } from "../../../src/store/sqlite/migrations.ts";
 import { migrate, schemaVersion } from "../../../src/store/sqlite/schema.ts";
 import { commit, commits, document, record, save } from "../../suites/store-samples.ts";
+import { insertCommit } from "../ledger-by-hand.ts";
 
 const clock = realClock();
 const home = mkdtempSync(join(tmpdir(), "arborgate-open-"));
@@ -187,7 +187,7 @@ describe("the schema's version", () => {
     const old = connectSqlite(path);
     migrate(old, MIGRATIONS.slice(0, 1));
     expect(tables(old.db)).not.toContain("answers");
-    appending(old)(commitRow(commit("account/1", 1)));
+    insertCommit(old.db, commit("account/1", 1));
     old.close();
     await expect(openStore(url, { clock, readOnly: true })).rejects.toThrow("start the server once");
     const store = await openStore(url, { clock });
@@ -205,13 +205,11 @@ describe("the schema's version", () => {
     migrate(old, MIGRATIONS.slice(0, 6));
     const NOON = Date.UTC(2026, 2, 14, 12);
     const DAY_MS = 86_400_000;
-    const append = appending(old);
     const charge = (seq: number, at: number, key: number | null, type = "charge") => {
       const attempts = key === null ? [] : [{ key: 999 }, { key }];
       const e = { type, amount: -(10 ** seq), attempts };
-      append(
-        commitRow(commit("account/1", seq, { at, linesTo: seq, lines: 1, events: [{ at, line: true, e }] })),
-      );
+      const events = [{ at, line: true, e }];
+      insertCommit(old.db, commit("account/1", seq, { at, linesTo: seq, lines: 1, events }));
     };
     charge(1, NOON - 2 * DAY_MS, 7);
     charge(2, NOON - DAY_MS, 7);
@@ -245,7 +243,7 @@ describe("the schema's version", () => {
     await reopened.append([commit("account/2", 1)]);
     const place = new Database(path, { readonly: true });
     const isBehind = place.query(
-      "SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM commits)",
+      "SELECT 1 FROM meta WHERE key = 'lines' AND value < (SELECT max(row) FROM ledger)",
     );
     for (let looks = 0; isBehind.get() !== null && looks < 500; looks++) await Bun.sleep(20);
     place.close();

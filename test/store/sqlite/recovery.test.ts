@@ -2,8 +2,9 @@
 // of them at once finds, wherever the steps end, and the event loop goes on meanwhile.
 
 import { expect, test } from "bun:test";
-import { appending, commitRow } from "../../../src/store/sqlite/append.ts";
+import { appending } from "../../../src/store/sqlite/append.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
+import { commitCells } from "../../../src/store/sqlite/ledger-rows.ts";
 import { sqliteRecovery } from "../../../src/store/sqlite/recovery.ts";
 import { migrate } from "../../../src/store/sqlite/schema.ts";
 import { commit } from "../../suites/store-samples.ts";
@@ -22,7 +23,7 @@ test("finds over many turns what one look at everything finds", async () => {
   const commits = Array.from({ length: COMMITS }, (_, i) =>
     commit(actorOf(i), (i % 2) + 1, { at: timeOf(i), shard: i % 4 < 2 ? 7 : 8 }),
   );
-  appending(connection)(commits.flatMap(commitRow));
+  appending(connection)(commits.flatMap(commitCells));
   const saved = new Map<string, number>();
   for (let i = 0; i < COMMITS; i += 6) saved.set(actorOf(i), i % 4 === 2 ? 2 : 1);
   const snapshot = connection.prepare<[string, number]>(
