@@ -26,8 +26,8 @@ export function unpackLedger(db: Database): void {
   let place = 0;
   for (const stored of db.query("SELECT row, v, heads, bodies FROM ledger ORDER BY row").all()) {
     const ledgerRow = new LedgerRow(stored);
-    for (let nth = 0; nth < ledgerRow.heads.length; nth++) insertCommit(db, ledgerRow.commit(nth));
-    if (ledgerRow.row <= projected.value) place += ledgerRow.heads.length;
+    for (let nth = 0; nth < ledgerRow.size; nth++) insertCommit(db, ledgerRow.commit(nth));
+    if (ledgerRow.row <= projected.value) place += ledgerRow.size;
   }
   db.run("UPDATE meta SET value = ? WHERE key = 'lines'", [place]);
   db.run("INSERT OR IGNORE INTO marks SELECT value, actor, seq FROM commits, json_each(commits.marks)");

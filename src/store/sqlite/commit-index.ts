@@ -114,8 +114,8 @@ export class CommitIndex {
 
   #rowOf({ actor, seq, row, nth }: IndexEntry): LedgerRow {
     if (this.#read?.row !== row) this.#read = new LedgerRow(this.#statements.ledgerRow.get(row));
-    const head = this.#read.heads[nth];
-    if (head?.actor !== actor || head.seq !== seq) {
+    const head = this.#read.head(nth);
+    if (head.actor !== actor || head.seq !== seq) {
       new StoredRow("commitIndex", { actor, seq }).fail("row", "a row of the ledger that has the commit");
     }
     return this.#read;

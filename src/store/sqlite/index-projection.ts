@@ -12,14 +12,21 @@
 import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { parseHeads } from "./ledger-rows.ts";
-import { BATCH_MS, BEHIND_MS, type Projection } from "./projection-schedule.ts";
+import { BATCH_MS, type Projection } from "./projection-schedule.ts";
 
 /** Commits of a batch, about: the more there are, the fewer pages are written for each. */
 const BATCH_COMMITS = 4_096;
-/** Entries that one step reads, and entries and dedup ids that one stores, in a millisecond or two. */
-const STEP_ENTRIES = 512;
+/** Entries that one step reads, about, and entries and dedup ids that one stores, in a millisecond or two. */
+const [READ_ENTRIES, STORED_ENTRIES] = [1_024, 512];
 /** Rows of one step, and those that are read at once. */
 const [STEP_ROWS, READ_ROWS] = [256, 32];
+/**
+ * Rows that may wait: a connection that looks for a commit has the heads of these in memory. Where there are more, each
+ * further append waits for a step.
+ */
+const WAITING_MAX = 2_048;
+/** Milliseconds between two steps. It has to be ahead of any load, some 50,000 commits a second. */
+const STEP_MS = 5;
 
 type EntryCells = [actor: string, seq: number, row: number, nth: number, linesTo: number];
 type MarkCells = [mark: string, actor: string, seq: number];
@@ -42,13 +49,19 @@ export class IndexProjection implements Projection {
     this.#statements = projectionStatements(connection);
   }
 
+  /** Whether more rows wait than may. */
+  isFull(): boolean {
+    const newest = new StoredRow("ledger", this.#statements.newest.get()).integer("row");
+    return newest - this.#place() > WAITING_MAX;
+  }
+
   step(): number | null {
     if (!this.#isRead) {
       this.#read();
-      return this.#last === null ? null : BEHIND_MS;
+      return this.#last === null ? null : STEP_MS;
     }
     this.#store(this.#last!);
-    if (this.#isRead || !this.#isEnd) return BEHIND_MS;
+    if (this.#isRead || !this.#isEnd) return STEP_MS;
     return this.#statements.next.get(this.#place(), 1) === null ? null : BATCH_MS;
   }
 
@@ -59,7 +72,7 @@ export class IndexProjection implements Projection {
 
   /** Reads the next rows. The batch is complete when there are no more, or enough. */
   #read(): void {
-    const enough = this.#entries.length + STEP_ENTRIES;
+    const enough = this.#entries.length + READ_ENTRIES;
     this.#isEnd = false;
     for (let read = 0; read < STEP_ROWS && this.#entries.length < enough && !this.#isEnd; read += READ_ROWS) {
       const rows = this.#statements.next.all(this.#last ?? this.#place(), READ_ROWS);
@@ -84,8 +97,8 @@ export class IndexProjection implements Projection {
   /** Stores the next entries of the batch, and with the last of them the place of its last row. */
   #store(last: number): void {
     const { entry, mark, move } = this.#statements;
-    const entries = this.#entries.slice(0, STEP_ENTRIES);
-    const marks = this.#marks.slice(0, STEP_ENTRIES);
+    const entries = this.#entries.slice(0, STORED_ENTRIES);
+    const marks = this.#marks.slice(0, STORED_ENTRIES);
     const isLast = entries.length === this.#entries.length && marks.length === this.#marks.length;
     this.#connection.unsynced(() => {
       for (const cells of entries) entry.run(...cells);
@@ -107,6 +120,7 @@ const byText = ([a]: EntryCells | MarkCells, [b]: EntryCells | MarkCells): numbe
 function projectionStatements({ prepare }: SqliteConnection) {
   return {
     place: prepare("SELECT value FROM meta WHERE key = 'commitIndex'"),
+    newest: prepare("SELECT ifnull(max(row), 0) AS row FROM ledger"),
     next: prepare<[number, number]>("SELECT row, heads FROM ledger WHERE row > ? ORDER BY row LIMIT ?"),
     entry: prepare<EntryCells>(
       "INSERT OR IGNORE INTO commitIndex (actor, seq, row, nth, linesTo) VALUES (?, ?, ?, ?, ?)",

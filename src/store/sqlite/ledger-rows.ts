@@ -14,8 +14,8 @@ import type { Commit } from "../store.ts";
 import { parseCommit, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import type { Cells } from "./write-messages.ts";
 
-/** More commits, or longer texts, are stored in several rows, so that reading one commit of a row stays cheap. */
-const [ROW_COMMITS, ROW_CHARS] = [256, 65_536];
+/** Commits whose texts are longer together are stored in several rows, so that reading one of them stays cheap. */
+const ROW_CHARS = 16_384;
 
 /** A commit without its replies and events. */
 export type CommitHead = Omit<Commit, "v" | "done" | "events">;
@@ -52,7 +52,7 @@ export class LedgerRows {
   add(cells: Cells, from: number): void {
     const [head, body] = [cells[from + HEAD] as string, cells[from + BODY] as string];
     const chars = head.length + body.length;
-    if (this.#heads.length === ROW_COMMITS || this.#chars + chars > ROW_CHARS) this.end();
+    if (this.#chars + chars > ROW_CHARS) this.end();
     this.#at = Math.max(this.#at, cells[from + AT] as number);
     this.#chars += chars;
     this.#heads.push(head);
@@ -101,28 +101,36 @@ const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === "string");
 
-/** A row of the ledger with its commits, which are parsed one at a time. */
+/** A row of the ledger with its commits, of which only those that are asked for are parsed. */
 export class LedgerRow {
   readonly row: number;
-  readonly heads: readonly CommitHead[];
   readonly #stored: StoredRow;
+  readonly #heads: readonly (readonly unknown[])[];
   readonly #bodies: readonly string[];
 
   /** Throws `StoredRowError` for a row that is not as this program writes them. */
   constructor(stored: unknown) {
-    this.#stored = new StoredRow("ledger", stored);
-    const { row, heads } = parseHeads(stored);
-    if (this.#stored.integer("v") !== FORMAT)
-      this.#stored.fail("v", `${FORMAT}, the only format that is read`);
-    this.row = row;
-    this.heads = heads;
-    this.#bodies = this.#stored.text("bodies").split("\n");
-    if (this.#bodies.length !== heads.length) this.#stored.fail("bodies", "as long as its heads");
+    const row = new StoredRow("ledger", stored);
+    if (row.integer("v") !== FORMAT) row.fail("v", `${FORMAT}, the only format that is read`);
+    this.row = row.integer("row");
+    this.#stored = row;
+    this.#heads = row.list("heads", Array.isArray);
+    this.#bodies = row.text("bodies").split("\n");
+    if (this.#bodies.length !== this.#heads.length) row.fail("bodies", "as long as its heads");
+  }
+
+  /** The number of its commits. */
+  get size(): number {
+    return this.#heads.length;
+  }
+
+  head(nth: number): CommitHead {
+    return headOf(this.#stored, this.#heads[nth] ?? this.#stored.fail("heads", `longer than ${nth}`));
   }
 
   /** The text of a commit's replies and events. */
   bodyText(nth: number): string {
-    return this.#bodies[nth] ?? this.#stored.fail("heads", `longer than ${nth}`);
+    return this.#bodies[nth] ?? this.#stored.fail("bodies", `longer than ${nth}`);
   }
 
   commit(nth: number): Commit {
@@ -134,9 +142,9 @@ export class LedgerRow {
   }
 
   #columns(nth: number) {
-    const head = this.heads[nth] ?? this.#stored.fail("heads", `longer than ${nth}`);
     const [done, events] = bodyOf(this.bodyText(nth)) ?? [];
-    // Callers share nothing, so a list is not that of the heads.
+    const head = this.head(nth);
+    // Callers share nothing, so the list is not that of the row.
     return { ...head, marks: [...head.marks], v: FORMAT, done, events };
   }
 }

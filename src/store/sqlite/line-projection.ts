@@ -114,9 +114,10 @@ export class LineProjection implements Projection {
   /** Adds the commits of a row. Returns the number of its lines, of which a commit without any counts as one. */
   #add(ledgerRow: LedgerRow): number {
     let size = 0;
-    ledgerRow.heads.forEach(({ actor, lines }, nth) => {
+    for (let nth = 0; nth < ledgerRow.size; nth++) {
+      const { actor, lines } = ledgerRow.head(nth);
       size += Math.max(1, lines);
-      if (lines === 0 && !hasMoney(actor)) return;
+      if (lines === 0 && !hasMoney(actor)) continue;
       const commit = ledgerRow.linesOfCommit(nth);
       const rows = lineRows(commit);
       let line = 0;
@@ -126,7 +127,7 @@ export class LineProjection implements Projection {
         this.#lines.push({ row, charge: chargeOf(row, event.e), cost: keyCostOf(event.e) });
       }
       this.#money.add(commit);
-    });
+    }
     this.#last = ledgerRow.row;
     return size;
   }

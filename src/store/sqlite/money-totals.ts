@@ -44,19 +44,20 @@ export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
       if (stored === null) return changes;
       const ledgerRow = new LedgerRow(stored);
       after = ledgerRow.row;
-      count += ledgerRow.heads.length;
+      count += ledgerRow.size;
       if (count > BEHIND_MAX) {
         throw new StoreBusyError(
           "the sums of an older store are still being prepared: ask again in a minute",
         );
       }
-      ledgerRow.heads.forEach(({ actor }, nth) => {
-        if (!hasMoney(actor)) return;
+      for (let nth = 0; nth < ledgerRow.size; nth++) {
+        const { actor } = ledgerRow.head(nth);
+        if (!hasMoney(actor)) continue;
         const own = moneyChanges(ledgerRow.linesOfCommit(nth));
         const known = changes.get(actor);
         if (known === undefined) changes.set(actor, [own]);
         else known.push(own);
-      });
+      }
     }
   }
 

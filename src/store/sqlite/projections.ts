@@ -8,7 +8,10 @@ import { LineProjection } from "./line-projection.ts";
 import { ProjectionSchedule } from "./projection-schedule.ts";
 
 export interface Projections {
-  /** Begins to project what is stored now within a second. */
+  /**
+   * Begins to project what is stored now within a second. Call it after each append: it takes a step at once where too
+   * much waits.
+   */
   wake(): void;
   stop(): void;
 }
@@ -20,11 +23,14 @@ export function sqliteProjections(parts: {
   readonly onError: (error: unknown) => void;
 }): Projections {
   const { connection, clock, onError } = parts;
-  const schedules = [new IndexProjection(connection), new LineProjection(connection)].map(
+  const index = new IndexProjection(connection);
+  const schedules = [index, new LineProjection(connection)].map(
     (projection) => new ProjectionSchedule({ projection, clock, onError }),
   );
+  const [indexing] = schedules;
   return {
     wake() {
+      if (index.isFull()) indexing!.hurry();
       for (const schedule of schedules) schedule.wake();
     },
     stop() {

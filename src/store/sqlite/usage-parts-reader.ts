@@ -151,10 +151,10 @@ export class UsagePartsReader {
       if (stored === null) break;
       const ledgerRow = new LedgerRow(stored);
       after = ledgerRow.row;
-      count += ledgerRow.heads.length;
-      ledgerRow.heads.forEach((_, nth) => {
+      count += ledgerRow.size;
+      for (let nth = 0; nth < ledgerRow.size; nth++) {
         if (mayBeApart(ledgerRow.bodyText(nth))) charges.push(...chargesIn(ledgerRow.linesOfCommit(nth)));
-      });
+      }
     }
     return Map.groupBy(charges, ({ actor, at }) => placeKey(actor, dayPeriod(at)));
   }
