@@ -30,6 +30,16 @@ export class CommitIndex {
     return found?.seq === seq ? found : null;
   }
 
+  /** The commits of an actor with these seqs, as far as there are any. */
+  findAll(actor: string, seqs: readonly number[]): ReadonlyMap<number, IndexEntry> {
+    this.#tail.refresh();
+    const wanted = new Set(seqs);
+    const tail = this.#tail.ofActor(actor).filter(({ seq }) => wanted.has(seq));
+    const indexed = this.#statements.withSeqs.all(actor, JSON.stringify(seqs));
+    const entries = [...indexed.map((row) => entryOf(actor, row)), ...tail];
+    return new Map(entries.map((entry) => [entry.seq, entry]));
+  }
+
   /** The commits of an actor with seq > `after`, ascending. */
   after(actor: string, after: number, limit: number): readonly IndexEntry[] {
     this.#tail.refresh();
@@ -148,6 +158,10 @@ function indexStatements({ prepare }: SqliteConnection) {
   return {
     after: prepare<[string, number, number]>(
       "SELECT seq, row, nth, linesTo FROM commitIndex WHERE actor = ? AND seq > ? ORDER BY seq LIMIT ?",
+    ),
+    withSeqs: prepare<[string, string]>(
+      `SELECT seq, row, nth, linesTo FROM commitIndex
+       WHERE actor = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
     ),
     newest: prepare<[string, number]>(
       "SELECT seq, row, nth, linesTo FROM commitIndex WHERE actor = ? AND row <= ? ORDER BY seq DESC LIMIT 1",

@@ -21,6 +21,7 @@ import type { Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
+import type { IndexEntry } from "./index-tail.ts";
 import type { Query } from "./query-builder.ts";
 
 /** Rows that one page examines, in a few milliseconds. */
@@ -44,16 +45,11 @@ export interface LineReader {
 export function lineReader(connection: SqliteConnection): LineReader {
   const { recent } = connection;
   const index = new CommitIndex(connection);
-  function linesOfCommit(actor: string, seq: number): LinesOfCommit | null {
-    const entry = index.find(actor, seq);
-    return entry === null ? null : index.linesOfCommit(entry);
-  }
-
   /** The commits of an actor that carry a dedup id of a request, the newest first. */
-  function seqsOfRequest(actor: string, request: string): readonly number[] {
+  function commitsOfRequest(actor: string, request: string): readonly IndexEntry[] {
     const places = dedupIdsOfRequest(request).flatMap((mark) => index.ofMark(mark));
     const seqs = places.filter((place) => place.actor === actor).map(({ seq }) => seq);
-    return [...new Set(seqs)].sort((a, b) => b - a);
+    return [...index.findAll(actor, seqs).values()].sort((a, b) => b.seq - a.seq);
   }
 
   function byRequest(
@@ -64,9 +60,9 @@ export function lineReader(connection: SqliteConnection): LineReader {
   ): FoundLines {
     const below = (after?.number ?? Number.MAX_SAFE_INTEGER) - 1;
     const commits: LinesOfCommit[] = [];
-    for (const seq of seqsOfRequest(filter.actor, request)) {
-      const commit = linesOfCommit(filter.actor, seq);
-      if (commit === null || commit.linesTo - commit.lines >= below) continue;
+    for (const entry of commitsOfRequest(filter.actor, request)) {
+      const commit = index.linesOfCommit(entry);
+      if (commit.linesTo - commit.lines >= below) continue;
       commits.push(commit);
       if (commits.length > limit) break;
     }
@@ -86,11 +82,12 @@ export function lineReader(connection: SqliteConnection): LineReader {
   }
 
   function linesAt(actor: string, places: readonly LinePlace[]): FoundLine[] {
+    const entries = index.findAll(
+      actor,
+      places.map(({ seq }) => seq),
+    );
     const commits = new Map<number, LinesOfCommit>();
-    for (const { seq } of places) {
-      const commit = commits.has(seq) ? null : linesOfCommit(actor, seq);
-      if (commit !== null) commits.set(seq, commit);
-    }
+    for (const [seq, entry] of entries) commits.set(seq, index.linesOfCommit(entry));
     return withEvents(places, commits);
   }
 
