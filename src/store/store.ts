@@ -277,6 +277,10 @@ export interface Store extends Registry {
   /** The commits of one actor with seq > `after`, ascending. */
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;
+  /**
+   * Stores documents and snapshots. A crash of the machine may lose some of them on an embedded store, but none that is older
+   * than a later write which is durable.
+   */
   save(saves: readonly Save[]): Promise<void>;
   /**
    * The actors of these shards that have pending effects, or that have a commit at or after `since`

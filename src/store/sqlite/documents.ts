@@ -8,7 +8,7 @@ import { parseSnapshot } from "../stored-rows.ts";
 import { CHANGING_FIELDS, type DocumentTable } from "../tables.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { listValues } from "./counted-lists.ts";
-import { usageDay, usageSums } from "./usage-writer.ts";
+import { usageDayCells, usageSums } from "./usage-writer.ts";
 import type { SavedRow, Writes } from "./write-messages.ts";
 
 /** Reads of snapshots. */
@@ -22,7 +22,7 @@ export function sqliteDocuments(connection: SqliteConnection): Pick<Store, "load
   };
 }
 
-/** Writes of snapshots and documents, one transaction per call. */
+/** Writes of snapshots and documents, one transaction per call, which is not synced. */
 export function documentWrites(connection: SqliteConnection): Pick<Writes, "save"> {
   const upsertSnapshot = connection.prepare(
     `INSERT INTO snapshots (actor, shard, seq, at, epoch, linesTo, v, pending, state, done)
@@ -44,18 +44,26 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
      ON CONFLICT (account) DO UPDATE SET balance = excluded.balance, month = excluded.month, monthCost = excluded.monthCost`,
   );
 
+  /** Whether the document that was stored last was newer than the stored one. */
+  let isNewer = false;
+
   function store(row: SavedRow): void {
-    if (row.table === undefined) upsertSnapshot.run(...row.columns);
-    else if (upserts.get(row.table)!(row.columns)) {
-      if (row.usage) replaceSums(row.usage);
-      if (row.figures) replaceFigures.run(...row.figures);
+    if (row[0] === "usageSums") {
+      const [, ...usage] = row;
+      if (isNewer) replaceSums(usage);
+      return;
     }
+    const [table, ...columns] = row;
+    if (table === "snapshots") upsertSnapshot.run(...columns);
+    else if (table !== "accountFigures") isNewer = upserts.get(table)!(columns);
+    else if (isNewer) replaceFigures.run(...columns);
   }
 
   return {
     save(rows) {
       changed = [];
-      connection.transaction(() => rows.forEach(store));
+      // Not synced: what a crash of the machine takes away is in the ledger, and whatever is synced later covers it.
+      connection.unsynced(() => rows.forEach(store));
       return { table: "accounts", values: changed };
     },
   };
@@ -65,32 +73,30 @@ export function documentWrites(connection: SqliteConnection): Pick<Writes, "save
  * The rows of documents and snapshots in the order in which they are stored. Throws for a body that is not
  * plain data.
  */
-export const savedRows = (saves: readonly Save[]): readonly SavedRow[] =>
-  saves.flatMap(({ documents, snapshot }) => [...documents.map(documentRow), snapshotRow(snapshot)]);
+export function savedRows(saves: readonly Save[]): readonly SavedRow[] {
+  const rows: SavedRow[] = [];
+  for (const { documents, snapshot } of saves) {
+    for (const document of documents) addDocument(rows, document);
+    rows.push(snapshotRow(snapshot));
+  }
+  return rows;
+}
 
 const DOCUMENT_TABLES: readonly DocumentTable[] = ["accounts", "usage", "outbox", "configs", "levelEvents"];
 
-const snapshotRow = (s: Snapshot): SavedRow => ({
-  columns: [
-    ...[s.actor, s.shard, s.seq, s.at, s.epoch, s.linesTo, s.v, Number(s.pending)],
-    ...[JSON.stringify(s.state ?? null), JSON.stringify(s.done)],
-  ],
-});
+const snapshotRow = (s: Snapshot): SavedRow => [
+  ...(["snapshots", s.actor, s.shard, s.seq, s.at, s.epoch, s.linesTo, s.v, Number(s.pending)] as const),
+  ...[JSON.stringify(s.state ?? null), JSON.stringify(s.done)],
+];
 
-const documentRow = (document: StoredDocument): SavedRow => ({
-  table: document.table,
-  columns: [
-    ...[document.id, document.seq, JSON.stringify(document.body)],
-    ...indexedValues(document.table, document.body),
-  ],
-  ...(document.table === "usage" ? { usage: usageDay(document) } : {}),
-  ...(document.table === "accounts" ? figuresRow(document) : {}),
-});
-
-function figuresRow({ body }: StoredDocument): Pick<SavedRow, "figures"> {
-  const figures = accountFigures(body);
-  if (figures === null) return {};
-  return { figures: [figures.account, figures.balance, figures.month, figures.monthCost] };
+function addDocument(rows: SavedRow[], document: StoredDocument): void {
+  const { table, id, seq, body } = document;
+  rows.push([table, id, seq, JSON.stringify(body), ...indexedValues(table, body)]);
+  if (table === "usage") rows.push(["usageSums", ...usageDayCells(document)]);
+  const figures = table === "accounts" ? accountFigures(body) : null;
+  if (figures === null) return;
+  const { account, balance, month, monthCost } = figures;
+  rows.push(["accountFigures", account, balance, month, monthCost]);
 }
 
 /**

@@ -5,17 +5,15 @@ import type { Value } from "../indexed-fields.ts";
 import type { KeptAnswer } from "../store.ts";
 import type { DocumentTable, RecordTable } from "../tables.ts";
 import type { ListChange } from "./counted-lists.ts";
-import type { UsageDay } from "./usage-writer.ts";
+import type { UsageDayCells } from "./usage-writer.ts";
 
-/** The row of a document, or of a snapshot, which has no `table`. */
-export interface SavedRow {
-  readonly table?: DocumentTable;
-  readonly columns: readonly Value[];
-  /** The rows of a usage document. */
-  readonly usage?: UsageDay;
-  /** The row of `accountFigures` of an account's document. */
-  readonly figures?: readonly Value[];
-}
+/**
+ * A row of a save: its cells behind the name of its table. `usageSums` and `accountFigures` are those of the document before
+ * them, and are stored with it. A list of cells is cheaper to send to a thread than objects are.
+ */
+export type SavedRow =
+  | readonly [table: DocumentTable | "snapshots" | "accountFigures", ...columns: Value[]]
+  | readonly [table: "usageSums", ...usage: UsageDayCells];
 
 /** The row of a record. */
 export type RecordRow = readonly [table: RecordTable, columns: readonly Value[]];

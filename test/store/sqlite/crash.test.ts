@@ -187,8 +187,8 @@ describe("an error of the disk", () => {
     close();
   });
 
-  test("after an answer, kept or not, commits wait for the disk again", async () => {
-    const { db, connection, keepAnswer, close } = open("synced.db");
+  test("after a save, and after an answer, kept or not, commits wait for the disk again", async () => {
+    const { db, connection, keepAnswer, save: store, close } = open("synced.db");
     const synchronous = () => db.query("PRAGMA synchronous").values();
     const kept = { id: "a", account: 1, kind: "gateway", at: 1, until: 9, body: "x" } as const;
     expect(synchronous()).toEqual([[2]]);
@@ -196,6 +196,8 @@ describe("an error of the disk", () => {
     await keepAnswer(kept, 1);
     expect(synchronous()).toEqual([[2]]);
     await expect(keepAnswer({ ...kept, at: 0.5 }, 1)).rejects.toThrow();
+    expect(synchronous()).toEqual([[2]]);
+    await store([save("account/1", 1, [document("accounts", "1", 1, { id: 1 })])]);
     expect(synchronous()).toEqual([[2]]);
     close();
   });
