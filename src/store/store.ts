@@ -83,8 +83,8 @@ export interface Snapshot {
 }
 
 /**
- * The materialized documents of one actor at one seq. They are stored in order, the snapshot last, each only
- * if it is newer than the stored one.
+ * The materialized documents of one actor at one seq. They are stored in order, the snapshot last, each only if it is newer than
+ * the stored one. A crash of the machine may undo the newest saves of an embedded store, but none before a durable write.
  */
 export interface Save {
   readonly documents: readonly StoredDocument[];
@@ -277,10 +277,6 @@ export interface Store extends Registry {
   /** The commits of one actor with seq > `after`, ascending. */
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;
-  /**
-   * Stores documents and snapshots. A crash of the machine may lose some of them on an embedded store, but none that is older
-   * than a later write which is durable.
-   */
   save(saves: readonly Save[]): Promise<void>;
   /**
    * The actors of these shards that have pending effects, or that have a commit at or after `since`

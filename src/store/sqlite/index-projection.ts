@@ -14,18 +14,16 @@ import type { SqliteConnection } from "./connection.ts";
 import { parseHeads } from "./ledger-rows.ts";
 import { BATCH_MS, type Projection } from "./projection-schedule.ts";
 
-/** Commits of a batch, about: the more there are, the fewer pages are written for each. */
-const BATCH_COMMITS = 4_096;
-/** Entries that one step reads, about, and entries and dedup ids that one stores, in a millisecond or two. */
-const [READ_ENTRIES, STORED_ENTRIES] = [1_024, 512];
+/**
+ * Commits of a batch, about: the more there are, the fewer pages are written for each, and the more heads a connection has to
+ * read when it looks for a commit.
+ */
+const BATCH_COMMITS = 1_024;
+/** Entries and dedup ids that one step stores, in a millisecond. A step that reads takes as long. */
+const STEP_ENTRIES = 512;
 /** Rows of one step, and those that are read at once. */
 const [STEP_ROWS, READ_ROWS] = [256, 32];
-/**
- * Rows that may wait: a connection that looks for a commit has the heads of these in memory. Where there are more, each
- * further append waits for a step.
- */
-const WAITING_MAX = 2_048;
-/** Milliseconds between two steps. It has to be ahead of any load, some 50,000 commits a second. */
+/** Milliseconds between two steps. */
 const STEP_MS = 5;
 
 type EntryCells = [actor: string, seq: number, row: number, nth: number, linesTo: number];
@@ -38,6 +36,8 @@ export class IndexProjection implements Projection {
   /** What the current batch has not stored yet. */
   #entries: EntryCells[] = [];
   #marks: MarkCells[] = [];
+  /** Commits that were stored since the start and are in no batch yet. */
+  #waiting = 0;
   /** The last row of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
@@ -49,10 +49,10 @@ export class IndexProjection implements Projection {
     this.#statements = projectionStatements(connection);
   }
 
-  /** Whether more rows wait than may. */
-  isFull(): boolean {
-    const newest = new StoredRow("ledger", this.#statements.newest.get()).integer("row");
-    return newest - this.#place() > WAITING_MAX;
+  /** Called with the number of commits that were stored. Returns whether there are enough for a batch. */
+  committed(commits: number): boolean {
+    this.#waiting += commits;
+    return this.#waiting >= BATCH_COMMITS;
   }
 
   step(): number | null {
@@ -72,17 +72,21 @@ export class IndexProjection implements Projection {
 
   /** Reads the next rows. The batch is complete when there are no more, or enough. */
   #read(): void {
-    const enough = this.#entries.length + READ_ENTRIES;
     this.#isEnd = false;
-    for (let read = 0; read < STEP_ROWS && this.#entries.length < enough && !this.#isEnd; read += READ_ROWS) {
+    for (let read = 0; read < STEP_ROWS && !this.#isEnoughOrEnd(); read += READ_ROWS) {
       const rows = this.#statements.next.all(this.#last ?? this.#place(), READ_ROWS);
       for (const stored of rows) this.#add(stored);
       this.#isEnd = rows.length < READ_ROWS;
     }
-    if (!this.#isEnd && this.#entries.length < BATCH_COMMITS) return;
+    if (!this.#isEnoughOrEnd()) return;
+    this.#waiting = Math.max(0, this.#waiting - this.#entries.length);
     this.#entries.sort(byText);
     this.#marks.sort(byText);
     this.#isRead = this.#last !== null;
+  }
+
+  #isEnoughOrEnd(): boolean {
+    return this.#isEnd || this.#entries.length >= BATCH_COMMITS;
   }
 
   #add(stored: unknown): void {
@@ -97,8 +101,8 @@ export class IndexProjection implements Projection {
   /** Stores the next entries of the batch, and with the last of them the place of its last row. */
   #store(last: number): void {
     const { entry, mark, move } = this.#statements;
-    const entries = this.#entries.slice(0, STORED_ENTRIES);
-    const marks = this.#marks.slice(0, STORED_ENTRIES);
+    const entries = this.#entries.slice(0, STEP_ENTRIES);
+    const marks = this.#marks.slice(0, STEP_ENTRIES);
     const isLast = entries.length === this.#entries.length && marks.length === this.#marks.length;
     this.#connection.unsynced(() => {
       for (const cells of entries) entry.run(...cells);
@@ -120,7 +124,6 @@ const byText = ([a]: EntryCells | MarkCells, [b]: EntryCells | MarkCells): numbe
 function projectionStatements({ prepare }: SqliteConnection) {
   return {
     place: prepare("SELECT value FROM meta WHERE key = 'commitIndex'"),
-    newest: prepare("SELECT ifnull(max(row), 0) AS row FROM ledger"),
     next: prepare<[number, number]>("SELECT row, heads FROM ledger WHERE row > ? ORDER BY row LIMIT ?"),
     entry: prepare<EntryCells>(
       "INSERT OR IGNORE INTO commitIndex (actor, seq, row, nth, linesTo) VALUES (?, ?, ?, ?, ?)",

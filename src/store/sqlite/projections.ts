@@ -8,11 +8,13 @@ import { LineProjection } from "./line-projection.ts";
 import { ProjectionSchedule } from "./projection-schedule.ts";
 
 export interface Projections {
-  /**
-   * Begins to project what is stored now within a second. Call it after each append: it takes a step at once where too
-   * much waits.
-   */
+  /** Begins to project what is stored now within a second. */
   wake(): void;
+  /**
+   * Called with the number of commits behind each append. The appends carry the index forward where a batch of it waits, a
+   * step each, so that it keeps up with any load: the commits that are not indexed are always few.
+   */
+  committed(commits: number): void;
   stop(): void;
 }
 
@@ -24,17 +26,21 @@ export function sqliteProjections(parts: {
 }): Projections {
   const { connection, clock, onError } = parts;
   const index = new IndexProjection(connection);
-  const schedules = [index, new LineProjection(connection)].map(
-    (projection) => new ProjectionSchedule({ projection, clock, onError }),
-  );
-  const [indexing] = schedules;
+  const indexing = new ProjectionSchedule({ projection: index, clock, onError });
+  const lines = new ProjectionSchedule({ projection: new LineProjection(connection), clock, onError });
+  const wake = () => {
+    indexing.wake();
+    lines.wake();
+  };
   return {
-    wake() {
-      if (index.isFull()) indexing!.hurry();
-      for (const schedule of schedules) schedule.wake();
+    wake,
+    committed(commits) {
+      if (index.committed(commits)) indexing.hurry();
+      wake();
     },
     stop() {
-      for (const schedule of schedules) schedule.stop();
+      indexing.stop();
+      lines.stop();
     },
   };
 }

@@ -39,6 +39,14 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
       const actors = new Set(pending.all(JSON.stringify(shards)).map(actorIn));
       // What is committed meanwhile is the caller's own, or its second look finds it (recovery-scan.ts).
       const newestAt = new StoredRow("ledger", newest.get()).integerOrNull("at") ?? since;
+      // A snapshot never becomes older, so what one covered stays covered.
+      const saved = new Map<string, number>();
+      const isCovered = (actor: string, seq: number): boolean => {
+        if (seq <= (saved.get(actor) ?? 0)) return true;
+        const newest = savedSeq(actor);
+        saved.set(actor, newest);
+        return seq <= newest;
+      };
       let from = { at: since - 1, row: Number.MAX_SAFE_INTEGER };
       for (let looked = 0; ; ) {
         const stored = next.get(from.at, from.row, newestAt);
@@ -46,7 +54,8 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
         const { row, heads } = parseHeads(stored);
         from = { at: new StoredRow("ledger", stored).integer("at"), row };
         for (const { actor, seq, shard, at } of heads) {
-          if (at >= since && own.has(shard) && !actors.has(actor) && seq > savedSeq(actor)) actors.add(actor);
+          if (at < since || !own.has(shard) || actors.has(actor)) continue;
+          if (!isCovered(actor, seq)) actors.add(actor);
         }
         looked += ROW_COMMITS + heads.length;
         if (looked < STEP_COMMITS) continue;

@@ -71,9 +71,7 @@ export function sqliteWriter(parts: {
     }
     if (!("writes" in task)) {
       try {
-        const commits = append(task);
-        projections?.wake();
-        return { commits };
+        return { commits: append(task) };
       } catch (error) {
         if (isBusy(error)) throw error;
         return { commits: failureOf(error) };
@@ -99,6 +97,8 @@ export function sqliteWriter(parts: {
       }
       inbox.shift();
       onReply(reply);
+      if ("commits" in reply && typeof reply.commits === "string")
+        projections?.committed(reply.commits.length);
     }
   }
 
