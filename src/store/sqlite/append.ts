@@ -6,10 +6,12 @@
 //    lost.
 // 3. The outcome of one commit does not depend on the others. An error undoes the whole transaction and is
 //    thrown.
-// 4. The index of commits is written behind them, so no key of a table refuses a second commit of a seq. The one
-//    process that may write to the database (`lockDatabase`) refuses it here: it knows the newest seq of the actors
-//    that have committed lately, and looks for a commit that is not newer.
+// 4. The index of commits is written behind them, so no key of a table refuses a second commit of a seq. It is refused
+//    here, under the write lock of the transaction: the newest seqs of the actors that have committed lately are known,
+//    and a commit that is not newer is looked for. What is known is forgotten when another connection has written, which
+//    only one that ignores the lock of the database (`lockDatabase`) does.
 
+import { StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { actorOfCells, COMMIT_CELLS, headOfCells, LedgerRows, seqOfCells } from "./ledger-rows.ts";
@@ -28,10 +30,14 @@ export function appending(connection: SqliteConnection): (cells: Cells) => strin
   return (cells) => appender.append(cells);
 }
 
+/** The appends of one connection. */
 class Appender {
   readonly #connection: SqliteConnection;
   readonly #index: CommitIndex;
   readonly #insert;
+  readonly #versionOf;
+  /** Changes when another connection has written. */
+  #version = 0;
   /** The newest seq by actor; the actor that has committed last is the last. */
   readonly #newest = new Map<string, number>();
 
@@ -39,6 +45,7 @@ class Appender {
     this.#connection = connection;
     this.#index = new CommitIndex(connection);
     this.#insert = connection.prepare("INSERT INTO ledger (at, v, heads, bodies) VALUES (?, ?, ?, ?)");
+    this.#versionOf = connection.prepare("PRAGMA data_version");
   }
 
   append(cells: Cells): string {
@@ -52,6 +59,9 @@ class Appender {
   }
 
   #store(cells: Cells): string {
+    const version = new StoredRow("data_version", this.#versionOf.get()).integer("data_version");
+    if (version !== this.#version) this.#newest.clear();
+    this.#version = version;
     let outcomes = "";
     let rows = new LedgerRows();
     for (let from = 0; from < cells.length; from += COMMIT_CELLS) {

@@ -113,6 +113,20 @@ describe.each([
   });
 });
 
+test("a second writer, which the lock of the database would keep away, takes no seq twice", () => {
+  const other = connectSqlite(join(home, "a.db"), { busyMs: 0 });
+  const appendThere = appended(other);
+  const theirs = (seq: number) => commit("account/1", seq, { by: "somebody else" });
+  expect(append([commit("account/1", 1), commit("account/1", 2)])).toBe("cc");
+  expect(appendThere([theirs(2), theirs(3)])).toBe("lc");
+  expect(append([commit("account/1", 3), commit("account/1", 4)])).toBe("lc");
+  index(9);
+  expect(appendThere([theirs(4), theirs(5)])).toBe("lc");
+  expect(append([commit("account/1", 5)])).toBe("l");
+  expect(new CommitIndex(reader).after("account/1", 0, 9).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  other.close();
+});
+
 test("two commits of a seq in one transaction: the first is stored, its twin is its own, another is lost", () => {
   const [own, other] = [commit("account/1", 1), commit("account/1", 1, { by: "somebody else" })];
   expect(append([own, other, own, commit("account/1", 2)])).toBe("clcc");
