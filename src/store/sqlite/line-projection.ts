@@ -32,7 +32,7 @@ import { partsWeight, type UsagePartsWriter, usagePartsWriter } from "./usage-pa
  * Lines of a batch, about. The lines of an actor are stored side by side: the more of them there are in a
  * batch, the fewer pages are written per line.
  */
-const BATCH_LINES = 2_048;
+const BATCH_LINES = 8_192;
 /** Lines of one step, which the commits behind it wait for. The row of the ledger that exceeds it is read all the same. */
 const STEP_MAX = 512;
 /** What the lines of one step weigh with the parts of their charges, see `partsWeight`. */
@@ -106,8 +106,9 @@ export class LineProjection implements Projection {
       else size += this.#add(new LedgerRow(stored));
     }
     if (!this.#isEnd && this.#lines.length < BATCH_LINES) return;
-    // The order within an actor stays.
-    this.#lines.sort(({ row: a }, { row: b }) => (a.actor < b.actor ? -1 : a.actor > b.actor ? 1 : 0));
+    // The order within an actor stays. To sort the lines themselves would take several milliseconds.
+    const ofActors = Map.groupBy(this.#lines, ({ row }) => row.actor);
+    this.#lines = [...ofActors.keys()].sort().flatMap((actor) => ofActors.get(actor)!);
     this.#isRead = true;
   }
 
