@@ -118,7 +118,7 @@ export class StoredRow {
   fail(column: string, expected: string): never {
     const { actor, seq } = this.#columns;
     const known = KEY_COLUMNS.map((name) => this.#columns[name]).find((value) => value !== undefined);
-    const key = known ?? (actor === undefined ? "unknown" : `${actor}/${seq}`);
+    const key = known ?? (actor === undefined ? (this.#columns.row ?? "unknown") : `${actor}/${seq}`);
     throw new StoredRowError(
       `the row ${String(key)} of ${this.#table} cannot be read: its ${column} is not ${expected}`,
     );

@@ -411,7 +411,7 @@ function damaged(file: string): void {
   copyFileSync(sound, file);
   const db = new Database(file);
   const { rootpage } = db
-    .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_master WHERE name = 'commitsAt'")
+    .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_master WHERE name = 'ledgerAt'")
     .get()!;
   const { page_size } = db.query<{ page_size: number }, []>("PRAGMA page_size").get()!;
   db.close();

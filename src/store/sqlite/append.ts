@@ -8,8 +8,8 @@
 //    thrown.
 // 4. The index of commits is written behind them, so no key of a table refuses a second commit of a seq. It is refused
 //    here, under the write lock of the transaction: the newest seqs of the actors that have committed lately are known,
-//    and a commit that is not newer is looked for. What is known is forgotten when another connection has written, which
-//    only one that ignores the lock of the database (`lockDatabase`) does.
+//    and a commit that is not newer is looked for. What is known is forgotten when another connection has written: only
+//    one that ignores the lock of the database (`lockDatabase`) would append.
 
 import { StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
@@ -72,7 +72,7 @@ class Appender {
         rows = new LedgerRows();
         const stored = this.#index.find(actor, seq);
         if (stored !== null) {
-          const isOurs = this.#index.commit(stored).by === headOfCells(cells, from).by;
+          const isOurs = this.#index.head(stored).by === headOfCells(cells, from).by;
           outcomes += (isOurs ? "c" : "l") satisfies CommitOutcome;
           continue;
         }
@@ -86,7 +86,7 @@ class Appender {
 
   #insertRows(rows: LedgerRows): void {
     rows.end();
-    for (const row of rows.rows) this.#insert.run(...row);
+    for (const row of rows.complete) this.#insert.run(...row);
   }
 
   /** The highest seq that an actor has in the ledger, or in this transaction. */

@@ -136,9 +136,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
 function markReads(index: CommitIndex): Pick<AuditView, "missing" | "repeated" | "holders" | "marked"> {
   return {
     missing: async (actor, marks) =>
-      marks
-        .filter(({ mark, seq }) => !index.ofMark(mark).some((at) => at.actor === actor && at.seq === seq))
-        .map(({ mark }) => mark),
+      marks.filter(({ mark, seq }) => !index.isMarked(mark, actor, seq)).map(({ mark }) => mark),
     repeated: async (marks) => marks.filter((mark) => index.ofMark(mark, 2).length > 1).sort(compareText),
     holders: async (mark, limit) => index.ofMark(mark, limit).map((place) => ({ mark, ...place })),
     async marked(mark, limit) {
@@ -171,7 +169,7 @@ function partReads({
 function auditStatements({ prepare }: SqliteConnection) {
   const counts = prepare(
     `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
-       (SELECT ifnull(sum(json_array_length(heads)), 0) FROM ledger) AS commits,
+       (SELECT ifnull(sum(iif(json_valid(heads), json_array_length(heads), 1)), 0) FROM ledger) AS commits,
        (SELECT count(*) FROM claims WHERE confirmed = 0) AS unconfirmed`,
   );
   const documentsOf = prepare<[number]>(

@@ -35,20 +35,24 @@ export function databaseFacts(path: string): DatabaseFacts {
     const known = MIGRATIONS.length;
     if (schema > known) assertCurrent(connection.db);
     if (schema === 0) return { schema, known, commits: 0 };
+    connection.db.run("BEGIN");
     return { schema, known, commits: commitCount(connection, schema) };
   } finally {
     connection.close();
   }
 }
 
-/** The number of commits; before schema version 14 each of them was a row of its own. */
+/** The schema version from which on several commits are in one row. */
+const LEDGER_SCHEMA = 14;
+
+/** The number of commits. Call it in a transaction, since the index may be written meanwhile. */
 function commitCount(connection: SqliteConnection, schema: number): number {
-  const table = schema < 14 ? "commits" : "commitIndex";
+  const table = schema < LEDGER_SCHEMA ? "commits" : "commitIndex";
   const indexed = new StoredRow(
     table,
     connection.prepare(`SELECT count(*) AS n FROM ${table}`).get(),
   ).integer("n");
-  return schema < 14 ? indexed : indexed + new CommitIndex(connection).unindexed().commits;
+  return schema < LEDGER_SCHEMA ? indexed : indexed + new CommitIndex(connection).unindexed().commits;
 }
 
 /**

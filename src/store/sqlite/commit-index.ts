@@ -8,16 +8,17 @@ import type { Commit } from "../store.ts";
 import { type CommitPlace, StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { type IndexEntry, IndexTail } from "./index-tail.ts";
-import { LedgerRow } from "./ledger-rows.ts";
+import { type CommitHead, LedgerRow } from "./ledger-rows.ts";
 
-const MARKS_MAX = Number.MAX_SAFE_INTEGER;
+/** Commits that are read beyond those that are asked for, since a row of the ledger has only the newest time of its commits. */
+const MORE_READ = 64;
 
 /** The index as a connection sees it. */
 export class CommitIndex {
   readonly #statements: ReturnType<typeof indexStatements>;
   readonly #tail: IndexTail;
   /** The row that was read last: the commits of an actor that is alone are side by side. */
-  #read: LedgerRow | null = null;
+  #lastRow: LedgerRow | null = null;
 
   constructor(connection: SqliteConnection) {
     this.#statements = indexStatements(connection);
@@ -36,14 +37,14 @@ export class CommitIndex {
     const wanted = new Set(seqs);
     const tail = this.#tail.ofActor(actor).filter(({ seq }) => wanted.has(seq));
     const indexed = this.#statements.withSeqs.all(actor, JSON.stringify(seqs));
-    const entries = [...indexed.map((row) => entryOf(actor, row)), ...tail];
+    const entries = [...indexed.map((row) => indexRow(actor, row)), ...tail];
     return new Map(entries.map((entry) => [entry.seq, entry]));
   }
 
   /** The commits of an actor with seq > `after`, ascending. */
   after(actor: string, after: number, limit: number): readonly IndexEntry[] {
     this.#tail.refresh();
-    const indexed = this.#statements.after.all(actor, after, limit).map((row) => entryOf(actor, row));
+    const indexed = this.#statements.after.all(actor, after, limit).map((row) => indexRow(actor, row));
     const tail = this.#tail.ofActor(actor).filter(({ seq }) => seq > after);
     return tail.length === 0 ? indexed : joined(indexed, tail).slice(0, limit);
   }
@@ -53,7 +54,7 @@ export class CommitIndex {
     this.#tail.refresh();
     const found = this.#statements.newest.get(actor, upToRow);
     const tail = this.#tail.ofActor(actor).filter(({ row }) => row <= upToRow);
-    return joined(found === null ? [] : [entryOf(actor, found)], tail).at(-1) ?? null;
+    return joined(found === null ? [] : [indexRow(actor, found)], tail).at(-1) ?? null;
   }
 
   /** The actors whose names are at or behind `from`, and behind `after`, in the order of their names. */
@@ -82,7 +83,7 @@ export class CommitIndex {
   }
 
   /** The commits that carry this dedup id, by actor and seq. */
-  ofMark(mark: string, limit = MARKS_MAX): readonly CommitPlace[] {
+  ofMark(mark: string, limit: number): readonly CommitPlace[] {
     this.#tail.refresh();
     const marked = this.#statements.ofMark.all(mark, limit).map(placeOf);
     const tail = this.#tail.ofMark(mark);
@@ -92,6 +93,41 @@ export class CommitIndex {
       .sort((a, b) => compareText(a.actor, b.actor) || a.seq - b.seq)
       .slice(0, limit)
       .map(({ actor, seq }) => ({ actor, seq }));
+  }
+
+  /** Whether the commit of an actor with this seq carries this dedup id. */
+  isMarked(mark: string, actor: string, seq: number): boolean {
+    this.#tail.refresh();
+    return (
+      this.#statements.isMarkOf.get(mark, actor, seq) !== null ||
+      this.#tail.ofMark(mark).some((one) => one.actor === actor && one.seq === seq)
+    );
+  }
+
+  /** The seqs of an actor's commits that carry this dedup id, in no order. */
+  seqsOfMark(mark: string, actor: string): readonly number[] {
+    this.#tail.refresh();
+    const marked = this.#statements.seqsOfMark.all(mark, actor).map((row) => placeOf(row).seq);
+    const tail = this.#tail.ofMark(mark).filter((one) => one.actor === actor);
+    return [...new Set([...marked, ...tail.map(({ seq }) => seq)])];
+  }
+
+  /** The newest commits that carry this dedup id: by time, then by actor, then the highest seq first. Clients may use an id often. */
+  newestOfMark(mark: string, limit: number): readonly IndexEntry[] {
+    for (let size = limit + MORE_READ; ; size *= 4) {
+      this.#tail.refresh();
+      const rows = this.#statements.newestOfMark.all(mark, size).map((row) => new StoredRow("ledger", row));
+      const indexed = rows.map((row) => ({ ...entryOf(row.text("actor"), row), rowAt: row.integer("at") }));
+      const entries = new Map<string, IndexEntry>();
+      for (const one of [...indexed, ...this.#tail.ofMark(mark)]) entries.set(`${one.actor}/${one.seq}`, one);
+      const kept = [...entries.values()]
+        .map((entry) => ({ entry, ...this.head(entry) }))
+        .sort((a, b) => b.at - a.at || compareText(a.actor, b.actor) || b.seq - a.seq)
+        .slice(0, limit);
+      const [lastRowAt, lastKept] = [indexed.at(-1)?.rowAt ?? 0, kept.at(-1)];
+      const isComplete = rows.length < size || (kept.length === limit && lastRowAt < (lastKept?.at ?? 0));
+      if (isComplete) return kept.map(({ entry }) => entry);
+    }
   }
 
   /** How many commits and how many of their dedup ids the tables do not have yet. */
@@ -104,6 +140,11 @@ export class CommitIndex {
       [...new Set(marks)].filter((mark) => isMarkOf.get(mark, actor, seq) === null),
     );
     return { commits: commits.length, marks: marks.length };
+  }
+
+  /** Reads the head of a commit, under the same rules as `commit`. */
+  head(entry: IndexEntry): CommitHead {
+    return this.#rowOf(entry).head(entry.nth);
   }
 
   /** Reads a commit. Throws `StoredRowError` when it is damaged, or another one is in its place. */
@@ -119,18 +160,22 @@ export class CommitIndex {
   /** Forgets what it read, because a transaction that it read from has been undone. */
   clear(): void {
     this.#tail.clear();
-    this.#read = null;
+    this.#lastRow = null;
   }
 
   #rowOf({ actor, seq, row, nth }: IndexEntry): LedgerRow {
-    if (this.#read?.row !== row) this.#read = new LedgerRow(this.#statements.ledgerRow.get(row));
-    const head = this.#read.head(nth);
+    if (this.#lastRow?.row !== row) this.#lastRow = new LedgerRow(this.#statements.ledgerRow.get(row));
+    const head = this.#lastRow.head(nth);
     if (head.actor !== actor || head.seq !== seq) {
       new StoredRow("commitIndex", { actor, seq }).fail("row", "a row of the ledger that has the commit");
     }
-    return this.#read;
+    return this.#lastRow;
   }
 }
+
+/** The entries of an actor in a row that may have lines: all but those with as many lines up to them as the one before. */
+export const withLines = (entries: readonly IndexEntry[]): readonly IndexEntry[] =>
+  entries.filter(({ linesTo }, i) => linesTo !== entries[i - 1]?.linesTo);
 
 /** Entries of both lists by seq, each once. */
 function joined(indexed: readonly IndexEntry[], tail: readonly IndexEntry[]): IndexEntry[] {
@@ -138,8 +183,7 @@ function joined(indexed: readonly IndexEntry[], tail: readonly IndexEntry[]): In
   return [...entries.values()].sort((a, b) => a.seq - b.seq);
 }
 
-function entryOf(actor: string, stored: unknown): IndexEntry {
-  const row = new StoredRow("commitIndex", stored);
+function entryOf(actor: string, row: StoredRow): IndexEntry {
   return {
     actor,
     seq: row.integer("seq"),
@@ -148,6 +192,9 @@ function entryOf(actor: string, stored: unknown): IndexEntry {
     linesTo: row.integer("linesTo"),
   };
 }
+
+const indexRow = (actor: string, stored: unknown): IndexEntry =>
+  entryOf(actor, new StoredRow("commitIndex", stored));
 
 function placeOf(stored: unknown): CommitPlace {
   const row = new StoredRow("marks", stored);
@@ -175,6 +222,12 @@ function indexStatements({ prepare }: SqliteConnection) {
     ),
     ofMark: prepare<[string, number]>(
       "SELECT actor, seq FROM marks WHERE mark = ? ORDER BY actor, seq LIMIT ?",
+    ),
+    seqsOfMark: prepare<[string, string]>("SELECT actor, seq FROM marks WHERE mark = ? AND actor = ?"),
+    newestOfMark: prepare<[string, number]>(
+      `SELECT i.actor, i.seq, i.row, i.nth, i.linesTo, l.at
+       FROM marks m JOIN commitIndex i ON i.actor = m.actor AND i.seq = m.seq JOIN ledger l ON l.row = i.row
+       WHERE m.mark = ? ORDER BY l.at DESC LIMIT ?`,
     ),
     ledgerRow: prepare<[number]>("SELECT row, v, heads, bodies FROM ledger WHERE row = ?"),
   };

@@ -79,7 +79,7 @@ export class IndexProjection implements Projection {
       this.#isEnd = rows.length < READ_ROWS;
     }
     if (!this.#isEnoughOrEnd()) return;
-    this.#waiting = Math.max(0, this.#waiting - this.#entries.length);
+    this.#waiting = this.#isEnd ? 0 : Math.max(0, this.#waiting - this.#entries.length);
     this.#entries.sort(byText);
     this.#marks.sort(byText);
     this.#isRead = this.#last !== null;

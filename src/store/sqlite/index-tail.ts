@@ -1,6 +1,6 @@
-// The commits of the ledger that the table `commitIndex` does not have yet, in memory: those of the rows behind its place. A
-// connection reads their heads when it looks for a commit, each row once. They are few, since the index is written a second
-// behind the commits (index-projection.ts). It never writes.
+// The commits of the ledger that the table `commitIndex` does not have yet, in memory: those of the rows behind its place. Their
+// heads are read when a commit is looked for, each row once. They are some 2,000 at most, since appends advance the index
+// (projections.ts). It never writes.
 
 import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";

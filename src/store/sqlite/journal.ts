@@ -1,9 +1,8 @@
 // Reads of the ledger: an actor's commits by seq, by ledger line and by dedup id, and the list of actors. It
 // never writes. Every call parses its results anew, so callers share nothing.
 
-import { compareText } from "../indexed-fields.ts";
 import type { Store } from "../store.ts";
-import { CommitIndex } from "./commit-index.ts";
+import { CommitIndex, withLines } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { IndexEntry } from "./index-tail.ts";
 
@@ -37,17 +36,13 @@ export function sqliteJournal(connection: SqliteConnection): Journal {
   return {
     readCommits: async (actor, after, limit) => read(index.after(actor, after, limit)),
     hasDedupId: async (actor, mark) => index.hasMark(mark, actor),
-    async commitsByDedupId(mark, limit) {
-      const entries = index.ofMark(mark).map(({ actor, seq }) => index.find(actor, seq));
-      return read(entries.filter((entry) => entry !== null))
-        .sort((a, b) => b.at - a.at || compareText(a.actor, b.actor) || b.seq - a.seq)
-        .slice(0, limit);
-    },
+    commitsByDedupId: async (mark, limit) => read(index.newestOfMark(mark, limit)),
     async readLines(actor, from, to) {
       const end = index.newest(actor);
       if (end === null || to < from || end.linesTo < from) return [];
       const [first, final] = [seqOfLine(actor, from, end.seq), seqOfLine(actor, to, end.seq)];
-      return read(index.after(actor, first - 1, final - first + 1)).filter(({ lines }) => lines > 0);
+      const entries = withLines(index.after(actor, first - 1, final - first + 1));
+      return read(entries).filter(({ lines }) => lines > 0);
     },
     async lastCommit(actor) {
       const entry = index.newest(actor);

@@ -1,5 +1,5 @@
-// The stored form of the ledger. A row of the table `ledger` has the commits of one transaction, since a row and an entry in an
-// index for each of them would dirty a page of their own:
+// The stored form of the ledger. The commits of a transaction are in one row of the table `ledger`, or in several of some 16 KB,
+// since a row and an entry in an index for each commit would dirty a page of their own:
 //
 //   at      the newest time of its commits
 //   v       the version of their format
@@ -31,8 +31,10 @@ const [ACTOR, SEQ, AT, HEAD, BODY] = [0, 1, 2, 3, 4];
 export function commitCells(c: Commit): Cells {
   const { actor, seq, shard, epoch, by, at, linesTo, lines, marks } = c;
   // Refused here, the error concerns this caller only; found by the writer, it would undo the other commits too.
-  const isWhole = [seq, shard, epoch, at, linesTo, lines].every(Number.isSafeInteger) && c.v === FORMAT;
-  assert(isWhole, `commit ${actor}/${seq} holds what the ledger does not take`);
+  const hasNumbers = [seq, shard, epoch, at, linesTo, lines].every(Number.isSafeInteger) && c.v === FORMAT;
+  const hasTexts = typeof actor === "string" && typeof by === "string" && isTexts(marks);
+  const hasLists = Array.isArray(c.done) && Array.isArray(c.events);
+  assert(hasNumbers && hasTexts && hasLists, `commit ${actor}/${seq} holds what the ledger does not take`);
   const head = JSON.stringify([actor, seq, shard, epoch, by, at, linesTo, lines, marks]);
   return [actor, seq, at, head, JSON.stringify([c.done, c.events])];
 }
@@ -42,7 +44,8 @@ export type LedgerColumns = [at: number, v: number, heads: string, bodies: strin
 
 /** Gathers commits to the rows of a transaction. */
 export class LedgerRows {
-  readonly rows: LedgerColumns[] = [];
+  /** The rows that are complete. */
+  readonly complete: LedgerColumns[] = [];
   #at = 0;
   #chars = 0;
   #heads: string[] = [];
@@ -62,7 +65,7 @@ export class LedgerRows {
   /** Completes the row of the commits that were added last. */
   end(): void {
     if (this.#heads.length === 0) return;
-    this.rows.push([this.#at, FORMAT, `[${this.#heads.join(",")}]`, this.#bodies.join("\n")]);
+    this.complete.push([this.#at, FORMAT, `[${this.#heads.join(",")}]`, this.#bodies.join("\n")]);
     [this.#at, this.#chars, this.#heads, this.#bodies] = [0, 0, [], []];
   }
 }

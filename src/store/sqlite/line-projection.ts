@@ -16,7 +16,7 @@
 // a step that fails                  the same                          tried again later, and reported
 
 import { KeyCostSums, keyCostOf } from "../key-costs.ts";
-import { type LineRow, lineRows } from "../line-rows.ts";
+import { type LineRow, type LinesOfCommit, lineRows } from "../line-rows.ts";
 import { hasMoney } from "../money-fold.ts";
 import { StoredRow } from "../stored-rows.ts";
 import { type ChargeRow, chargeOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
@@ -115,11 +115,15 @@ export class LineProjection implements Projection {
   /** Adds the commits of a row. Returns the number of its lines, of which a commit without any counts as one. */
   #add(ledgerRow: LedgerRow): number {
     let size = 0;
+    const commits: LinesOfCommit[] = [];
     for (let nth = 0; nth < ledgerRow.size; nth++) {
       const { actor, lines } = ledgerRow.head(nth);
       size += Math.max(1, lines);
       if (lines === 0 && !hasMoney(actor)) continue;
-      const commit = ledgerRow.linesOfCommit(nth);
+      commits.push(ledgerRow.linesOfCommit(nth));
+    }
+    // All of them could be read, so a step that is repeated adds none twice.
+    for (const commit of commits) {
       const rows = lineRows(commit);
       let line = 0;
       for (const event of commit.events) {

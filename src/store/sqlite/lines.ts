@@ -47,8 +47,7 @@ export function lineReader(connection: SqliteConnection): LineReader {
   const index = new CommitIndex(connection);
   /** The commits of an actor that carry a dedup id of a request, the newest first. */
   function commitsOfRequest(actor: string, request: string): readonly IndexEntry[] {
-    const places = dedupIdsOfRequest(request).flatMap((mark) => index.ofMark(mark));
-    const seqs = places.filter((place) => place.actor === actor).map(({ seq }) => seq);
+    const seqs = dedupIdsOfRequest(request).flatMap((mark) => index.seqsOfMark(mark, actor));
     return [...index.findAll(actor, seqs).values()].sort((a, b) => b.seq - a.seq);
   }
 

@@ -20,6 +20,7 @@ import { LedgerRow } from "./ledger-rows.ts";
 
 /** Commits behind the projection that one reading adds. More wait only while an older database is prepared. */
 const BEHIND_MAX = 200_000;
+const BEING_PREPARED = "the sums of an older store are still being prepared: ask again in a minute";
 /** Rows per statement, because all rows of one statement are held in memory at once. */
 const ROWS = 1_000;
 
@@ -27,7 +28,9 @@ const ROWS = 1_000;
 export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
   const { db, prepare } = connection;
   const index = new CommitIndex(connection);
-  const place = prepare("SELECT value FROM meta WHERE key = 'lines'");
+  const place = prepare(
+    "SELECT value, (SELECT ifnull(max(row), 0) FROM ledger) AS last FROM meta WHERE key = 'lines'",
+  );
   const behind = prepare<[number]>(
     "SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1",
   );
@@ -38,18 +41,16 @@ export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
   /** The changes of the commits behind the projection, by account. */
   function latest(): Map<string, MoneyChanges[]> {
     const changes = new Map<string, MoneyChanges[]>();
-    let after = new StoredRow("meta", place.get()).integer("value");
+    const row = new StoredRow("meta", place.get());
+    let after = row.integer("value");
+    if (row.integer("last") - after > BEHIND_MAX) throw new StoreBusyError(BEING_PREPARED);
     for (let count = 0; ; ) {
       const stored = behind.get(after);
       if (stored === null) return changes;
       const ledgerRow = new LedgerRow(stored);
       after = ledgerRow.row;
       count += ledgerRow.size;
-      if (count > BEHIND_MAX) {
-        throw new StoreBusyError(
-          "the sums of an older store are still being prepared: ask again in a minute",
-        );
-      }
+      if (count > BEHIND_MAX) throw new StoreBusyError(BEING_PREPARED);
       for (let nth = 0; nth < ledgerRow.size; nth++) {
         const { actor } = ledgerRow.head(nth);
         if (!hasMoney(actor)) continue;

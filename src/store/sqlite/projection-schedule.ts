@@ -43,7 +43,7 @@ export class ProjectionSchedule {
   }
 
   /** Takes a step now, unless the last one failed. */
-  hurry(): void {
+  stepNow(): void {
     if (this.#failedMs > FAILED_MS) return;
     this.stop();
     this.#run();

@@ -11,8 +11,8 @@ export interface Projections {
   /** Begins to project what is stored now within a second. */
   wake(): void;
   /**
-   * Called with the number of commits behind each append. The appends carry the index forward where a batch of it waits, a
-   * step each, so that it keeps up with any load: the commits that are not indexed are always few.
+   * Called with the number of commits behind each append. Each append advances the index by a step where a batch of it waits, so
+   * that it keeps up with any load, and the commits that are not indexed are always few.
    */
   committed(commits: number): void;
   stop(): void;
@@ -35,7 +35,7 @@ export function sqliteProjections(parts: {
   return {
     wake,
     committed(commits) {
-      if (index.committed(commits)) indexing.hurry();
+      if (index.committed(commits)) indexing.stepNow();
       wake();
     },
     stop() {

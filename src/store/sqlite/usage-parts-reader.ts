@@ -27,7 +27,7 @@ import {
 } from "../usage/usage-parts.ts";
 import { addHour, hoursOf, partKindOf } from "../usage/usage-report.ts";
 import { SUMS } from "../usage/usage-rows.ts";
-import { CommitIndex } from "./commit-index.ts";
+import { CommitIndex, withLines } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { LedgerRow } from "./ledger-rows.ts";
 
@@ -127,7 +127,7 @@ export class UsagePartsReader {
   *#chargesAfter(actor: string, seq: number): Generator<ChargeRow> {
     for (let after = seq; ; ) {
       const entries = this.#index.after(actor, after, COMMITS_MAX);
-      for (const entry of entries) yield* chargesIn(this.#index.linesOfCommit(entry));
+      for (const entry of withLines(entries)) yield* chargesIn(this.#index.linesOfCommit(entry));
       if (entries.length < COMMITS_MAX) return;
       after = entries.at(-1)!.seq;
     }

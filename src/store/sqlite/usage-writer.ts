@@ -26,24 +26,25 @@ export function usageSums({ prepare }: SqliteConnection): (usage: UsageDayCells)
   const where = "usageSums INDEXED BY usageSums_account_day WHERE account = ? AND day = ?";
   const count = prepare<Value[]>(`SELECT count(*) AS n FROM ${where}`);
   const clear = prepare<Value[]>(`DELETE FROM ${where}`);
+  const insertion = `INSERT INTO usageSums (account, day, dna, model, ${SUMS.join(", ")})
+     VALUES (?, ?, ?, ?, ${SUMS.map(() => "?").join(", ")})`;
+  const insert = prepare<Value[]>(insertion);
   const put = prepare<Value[]>(
-    `INSERT INTO usageSums (account, day, dna, model, ${SUMS.join(", ")})
-     VALUES (?, ?, ?, ?, ${SUMS.map(() => "?").join(", ")})
-     ON CONFLICT (day, dna, account, model) DO UPDATE SET
+    `${insertion} ON CONFLICT (day, dna, account, model) DO UPDATE SET
        ${SUMS.map((sum) => `${sum} = excluded.${sum}`).join(", ")}`,
   );
-  const putAll = ([account, day, ...rows]: UsageDayCells): void => {
+  const storeAll = (statement: typeof put, [account, day, ...rows]: UsageDayCells): void => {
     for (let from = 0; from < rows.length; from += ROW_CELLS) {
-      put.run(account, day, ...rows.slice(from, from + ROW_CELLS));
+      statement.run(account, day, ...rows.slice(from, from + ROW_CELLS));
     }
   };
   return (usage) => {
     const [account, day, ...rows] = usage;
     // Nearly always the rows are those of before with other sums, and changed in place they dirty fewer pages.
-    putAll(usage);
+    storeAll(put, usage);
     const stored = new StoredRow("usageSums", count.get(account, day)).integer("n");
     if (stored === rows.length / ROW_CELLS) return;
     clear.run(account, day);
-    putAll(usage);
+    storeAll(insert, usage);
   };
 }

@@ -50,7 +50,7 @@ const WAITING_CHARS_MAX = 64 * 2 ** 20;
 
 interface Parts {
   readonly clock: Pick<Clock, "mono" | "after">;
-  /** Called with the reason when commits are answered "unknown", or lines could not be projected. */
+  /** Called with the reason when commits are answered "unknown", or something could not be projected. */
   readonly onError: (error: unknown) => void;
   /** Called when a write was carried out, also when its caller had already been rejected. */
   readonly onApplied: (op: Op, result: unknown) => void;

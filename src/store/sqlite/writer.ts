@@ -34,7 +34,7 @@ export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
   readonly clock: Pick<Clock, "after">;
   readonly onReply: (reply: WriterReply) => void;
-  /** Write what follows from the commits on the same connection; without them nothing does. */
+  /** What is written behind the commits, on the same connection; nothing is when it is absent. */
   readonly projections?: Projections;
 }): SqliteWriter {
   const { connection, clock, onReply, projections } = parts;

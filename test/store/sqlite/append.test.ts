@@ -63,10 +63,19 @@ test("finishing stores what waits, and refuses what comes", async () => {
 });
 
 test("a commit that no column takes is its caller's error and harms no neighbour", async () => {
-  const [refused, good] = await Promise.allSettled([
-    queue.append([commit("account/1", 1, { linesTo: Number.NaN })]),
+  const odd = [
+    { linesTo: Number.NaN },
+    { seq: 1.5 },
+    { by: undefined },
+    { actor: 7 },
+    { marks: [1] },
+    { events: undefined },
+    { done: {} },
+  ] as readonly object[];
+  const answers = await Promise.allSettled([
+    ...odd.map((fields) => queue.append([commit("account/1", 1, fields)])),
     queue.append([commit("account/2", 1)]),
   ]);
-  expect(refused.status).toBe("rejected");
-  expect(good).toEqual({ status: "fulfilled", value: ["committed"] });
+  expect(answers.slice(0, -1).map(({ status }) => status)).toEqual(odd.map(() => "rejected"));
+  expect(answers.at(-1)).toEqual({ status: "fulfilled", value: ["committed"] });
 });

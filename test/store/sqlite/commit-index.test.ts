@@ -133,6 +133,26 @@ test("two commits of a seq in one transaction: the first is stored, its twin is 
   expect(new CommitIndex(reader).after("account/1", 0, 9).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
+test("a commit that is sent again is its own also where its stored body is damaged", () => {
+  append([commit("account/1", 1), commit("account/1", 2)]);
+  connection.db.run("UPDATE ledger SET bodies = replace(bodies, '[[', '[{')");
+  expect(append([commit("account/1", 1), commit("account/1", 2, { by: "somebody else" })])).toBe("cl");
+});
+
+test("of a dedup id that many commits carry, the newest are found by their own times", async () => {
+  const times = (i: number) => 1_000 + ((i * 7_919) % 3_000);
+  const all = Array.from({ length: 3_000 }, (_, i) =>
+    commit(`account/${i}`, 1, { marks: ["often"], at: times(i) }),
+  );
+  for (let i = 0; i < all.length; i += 50) append(all.slice(i, i + 50));
+  index(9);
+  const newest = all.toSorted((a, b) => b.at - a.at);
+  const { commitsByDedupId } = sqliteJournal(reader);
+  for (const limit of [1, 10, 200, 5_000]) {
+    expect(await commitsByDedupId("often", limit)).toEqual(newest.slice(0, limit));
+  }
+});
+
 test("a transaction that fails is undone, and what it had is not taken for stored", async () => {
   append([commit("account/1", 1)]);
   connection.db.run(

@@ -165,6 +165,21 @@ describe("a projection", () => {
     expect([count(), clock.waiting]).toEqual([3, 0]);
   });
 
+  test("a commit that cannot be read is tried again, and those before it in its row are added once", async () => {
+    append(charged(5, 1, 1));
+    const [bodies] = connection.db.query("SELECT bodies FROM ledger").values()[0]!;
+    connection.db.run('UPDATE ledger SET bodies = replace(bodies, \'"id":"4"\', \'"id":4,,\')');
+    projection.wake();
+    await clock.advance(1_000);
+    for (let i = 0; i < 5; i++) await clock.advance(1_000);
+    expect([count(), place()]).toEqual([0, 0]);
+    expect(String(errors[0])).toContain("commits cannot be read");
+    connection.db.run("UPDATE ledger SET bodies = ?", [bodies as string]);
+    await clock.advance(60_000);
+    expect([count(), place()]).toEqual([5, lastRow()]);
+    expect(sumOf("kind = 0")).toEqual([5, 25]);
+  });
+
   /** Commits of one charge each, by accounts in turn, with as many tags. */
   const charged = (count: number, accounts: number, tags: number, at = 1_000): readonly Commit[] =>
     Array.from({ length: count }, (_, i) => {
