@@ -19,6 +19,7 @@ import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { sqliteJournal } from "./journal.ts";
 import { parseKeyCost } from "./key-costs.ts";
+import { projectedRow } from "./ledger-walk.ts";
 import { assertColumns, assertCurrent } from "./schema.ts";
 import { databasePath, MEMORY } from "./sqlite-store.ts";
 
@@ -55,7 +56,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
   const statements = auditStatements(connection);
   const { counts, documentsOf, bodies, sumsOf, claims } = statements;
   const index = new CommitIndex(connection);
-  const { readCommits, listActors } = sqliteJournal(connection);
+  const { readCommits, listActors } = sqliteJournal(connection, index);
   const { loadSnapshot } = sqliteDocuments(connection);
 
   function rowsOf({ account, day }: AuditedDocument["body"]): UsageRow[] {
@@ -79,8 +80,7 @@ export async function openSqliteAudit(url: string): Promise<AuditView> {
     },
     async derivedOf(actor, account) {
       const documents = account === null ? [] : documentsOf.all(account).map(documentKey);
-      const projected = new StoredRow("meta", statements.projected.get()).integer("value");
-      const { seq, linesTo } = index.newest(actor, projected) ?? { seq: 0, linesTo: 0 };
+      const { seq, linesTo } = index.newest(actor, statements.projected()) ?? { seq: 0, linesTo: 0 };
       const row = statements.money.get(actor);
       const money = row === null ? null : parseMoneyRow(row);
       const snapshot = await loadSnapshot(actor);
@@ -166,7 +166,8 @@ function partReads({
 }
 
 /** The reads that only an audit needs. */
-function auditStatements({ prepare }: SqliteConnection) {
+function auditStatements(connection: SqliteConnection) {
+  const { prepare } = connection;
   const counts = prepare(
     `SELECT ${TABLES_COUNTED.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(", ")},
        (SELECT ifnull(sum(iif(json_valid(heads), json_array_length(heads), 1)), 0) FROM ledger) AS commits,
@@ -189,7 +190,7 @@ function auditStatements({ prepare }: SqliteConnection) {
     `SELECT day, dna, account, model, ${SUMS.join(", ")} FROM usageSums INDEXED BY usageSums_account_day
      WHERE account = ? AND day = ? ORDER BY model, dna`,
   );
-  const projected = prepare("SELECT value FROM meta WHERE key = 'lines'");
+  const projected = projectedRow(connection, "lines");
   const lines = prepare<[string, number, number, number]>(
     "SELECT * FROM lines WHERE actor = ? AND (at, number) > (?, ?) ORDER BY at, number LIMIT ?",
   );

@@ -9,9 +9,9 @@
 // of the machine, before its sync    the same                          the same
 // a step that fails                  the same                          tried again later, and reported
 
-import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { parseHeads } from "./ledger-rows.ts";
+import { projectedRow } from "./ledger-walk.ts";
 import { BATCH_MS, type Projection } from "./projection-schedule.ts";
 
 /**
@@ -62,19 +62,14 @@ export class IndexProjection implements Projection {
     }
     this.#store(this.#last!);
     if (this.#isRead || !this.#isEnd) return STEP_MS;
-    return this.#statements.next.get(this.#place(), 1) === null ? null : BATCH_MS;
-  }
-
-  /** The last row that is indexed. */
-  #place(): number {
-    return new StoredRow("meta", this.#statements.place.get()).integer("value");
+    return this.#statements.next.get(this.#statements.place(), 1) === null ? null : BATCH_MS;
   }
 
   /** Reads the next rows. The batch is complete when there are no more, or enough. */
   #read(): void {
     this.#isEnd = false;
     for (let read = 0; read < STEP_ROWS && !this.#isEnoughOrEnd(); read += READ_ROWS) {
-      const rows = this.#statements.next.all(this.#last ?? this.#place(), READ_ROWS);
+      const rows = this.#statements.next.all(this.#last ?? this.#statements.place(), READ_ROWS);
       for (const stored of rows) this.#add(stored);
       this.#isEnd = rows.length < READ_ROWS;
     }
@@ -121,9 +116,10 @@ export class IndexProjection implements Projection {
 const byText = ([a]: EntryCells | MarkCells, [b]: EntryCells | MarkCells): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
-function projectionStatements({ prepare }: SqliteConnection) {
+function projectionStatements(connection: SqliteConnection) {
+  const { prepare } = connection;
   return {
-    place: prepare("SELECT value FROM meta WHERE key = 'commitIndex'"),
+    place: projectedRow(connection, "commitIndex"),
     next: prepare<[number, number]>("SELECT row, heads FROM ledger WHERE row > ? ORDER BY row LIMIT ?"),
     entry: prepare<EntryCells>(
       "INSERT OR IGNORE INTO commitIndex (actor, seq, row, nth, linesTo) VALUES (?, ?, ?, ?, ?)",

@@ -2,9 +2,9 @@
 // heads are read when a commit is looked for, each row once. They are some 2,000 at most, since appends advance the index
 // (projections.ts). It never writes.
 
-import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { type CommitHead, parseHeads } from "./ledger-rows.ts";
+import { projectedRow } from "./ledger-walk.ts";
 
 /** Where a commit is: the nth of a row of the ledger. */
 export interface IndexEntry {
@@ -31,15 +31,15 @@ export class IndexTail {
   /** The last row that was read. */
   #last = 0;
 
-  constructor({ prepare }: SqliteConnection) {
-    this.#place = prepare("SELECT value FROM meta WHERE key = 'commitIndex'");
-    this.#behind = prepare<[number]>("SELECT row, heads FROM ledger WHERE row > ? ORDER BY row");
+  constructor(connection: SqliteConnection) {
+    this.#place = projectedRow(connection, "commitIndex");
+    this.#behind = connection.prepare<[number]>("SELECT row, heads FROM ledger WHERE row > ? ORDER BY row");
   }
 
   /** Drops what the index has meanwhile, and reads the rows that are new. */
   refresh(): void {
     // The place comes first: what is indexed in between is in both.
-    const place = new StoredRow("meta", this.#place.get()).integer("value");
+    const place = this.#place();
     this.#dropTo(place);
     for (const stored of this.#behind.all(Math.max(this.#last, place))) {
       const { row, heads } = parseHeads(stored);

@@ -12,8 +12,10 @@ type Journal = Pick<
 >;
 
 /** The ledger's reads on a connection. */
-export function sqliteJournal(connection: SqliteConnection): Journal {
-  const index = new CommitIndex(connection);
+export function sqliteJournal(
+  connection: SqliteConnection,
+  index: CommitIndex = new CommitIndex(connection),
+): Journal {
   const read = (entries: readonly IndexEntry[]) => entries.map((entry) => index.commit(entry));
 
   /**

@@ -18,12 +18,12 @@
 import { KeyCostSums, keyCostOf } from "../key-costs.ts";
 import { type LineRow, type LinesOfCommit, lineRows } from "../line-rows.ts";
 import { hasMoney } from "../money-fold.ts";
-import { StoredRow } from "../stored-rows.ts";
 import { type ChargeRow, chargeOf, hourPeriod, type Period } from "../usage/charge-rows.ts";
 import type { Cell } from "../usage/usage-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { keyCostWriter } from "./key-costs.ts";
-import { LedgerRow } from "./ledger-rows.ts";
+import type { LedgerRow } from "./ledger-rows.ts";
+import { ledgerRowsAfter, projectedRow } from "./ledger-walk.ts";
 import { MoneyBatch } from "./money-projection.ts";
 import { BATCH_MS, BEHIND_MS, type Projection } from "./projection-schedule.ts";
 import { partsWeight, type UsagePartsWriter, usagePartsWriter } from "./usage-parts-writer.ts";
@@ -80,12 +80,7 @@ export class LineProjection implements Projection {
     if (this.#last !== null) this.#store(this.#last);
     else this.#isRead = false;
     if (this.#isRead || !this.#isEnd || this.#removeHours()) return BEHIND_MS;
-    return this.#statements.next.get(this.#place()) === null ? null : BATCH_MS;
-  }
-
-  /** The last row of the ledger whose lines are stored. */
-  #place(): number {
-    return new StoredRow("meta", this.#statements.place.get()).integer("value");
+    return this.#statements.rowsAfter(this.#statements.place()).next().done ? null : BATCH_MS;
   }
 
   /** Removes some of the rows of hours that are too old. Returns false when there are no more. */
@@ -99,11 +94,12 @@ export class LineProjection implements Projection {
 
   /** Reads the next rows of the ledger. The batch is complete when there are no more, or enough. */
   #read(): void {
-    this.#isEnd = false;
-    for (let size = 0; size < STEP_MAX && !this.#isEnd; ) {
-      const stored = this.#statements.next.get(this.#last ?? this.#place());
-      if (stored === null) this.#isEnd = true;
-      else size += this.#add(new LedgerRow(stored));
+    this.#isEnd = true;
+    let size = 0;
+    for (const ledgerRow of this.#statements.rowsAfter(this.#last ?? this.#statements.place())) {
+      size += this.#add(ledgerRow);
+      this.#isEnd = size < STEP_MAX;
+      if (!this.#isEnd) break;
     }
     if (!this.#isEnd && this.#lines.length < BATCH_LINES) return;
     // The order within an actor stays. To sort the lines themselves would take several milliseconds.
@@ -174,10 +170,11 @@ interface BatchLine {
   readonly cost: ReturnType<typeof keyCostOf>;
 }
 
-function projectionStatements({ prepare }: SqliteConnection) {
+function projectionStatements(connection: SqliteConnection) {
+  const { prepare } = connection;
   return {
-    place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
-    next: prepare<[number]>("SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1"),
+    place: projectedRow(connection, "lines"),
+    rowsAfter: ledgerRowsAfter(connection),
     insert: prepare(
       `INSERT OR IGNORE INTO lines (actor, at, number, seq, type, model, apiKey, tags, amount)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

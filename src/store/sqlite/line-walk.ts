@@ -13,6 +13,7 @@ import {
 } from "../line-filter.ts";
 import { anchorOf } from "../line-rows.ts";
 import { StoredRow } from "../stored-rows.ts";
+import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { conditionsOf, lineReader, placeOf, walkOf } from "./lines.ts";
 
@@ -49,7 +50,7 @@ interface Stretch {
 /** Creates walks on a connection. */
 export function sqliteLineWalks(connection: SqliteConnection): LineWalks {
   const { recent } = connection;
-  const { page, linesAt } = lineReader(connection);
+  const { page, linesAt } = lineReader(connection, new CommitIndex(connection));
 
   /** Adds up the next rows behind an anchor. */
   function stretch(filter: LineFilter, after: LineAnchor | null, rows: number): Stretch {

@@ -19,7 +19,7 @@ import {
 } from "../line-rows.ts";
 import type { Store } from "../store.ts";
 import { StoredRow } from "../stored-rows.ts";
-import { CommitIndex } from "./commit-index.ts";
+import type { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { IndexEntry } from "./index-tail.ts";
 import type { Query } from "./query-builder.ts";
@@ -28,8 +28,8 @@ import type { Query } from "./query-builder.ts";
 const EXAMINED_MAX = 10_000;
 
 /** The lines of the store's contract, on a connection. */
-export function sqliteLines(connection: SqliteConnection): Pick<Store, "lines"> {
-  const { page } = lineReader(connection);
+export function sqliteLines(connection: SqliteConnection, index: CommitIndex): Pick<Store, "lines"> {
+  const { page } = lineReader(connection, index);
   return { lines: async (filter, after, limit) => page(filter, after, limit) };
 }
 
@@ -42,9 +42,8 @@ export interface LineReader {
 }
 
 /** Creates a reader of lines. */
-export function lineReader(connection: SqliteConnection): LineReader {
+export function lineReader(connection: SqliteConnection, index: CommitIndex): LineReader {
   const { recent } = connection;
-  const index = new CommitIndex(connection);
   /** The commits of an actor that carry a dedup id of a request, the newest first. */
   function commitsOfRequest(actor: string, request: string): readonly IndexEntry[] {
     const seqs = dedupIdsOfRequest(request).flatMap((mark) => index.seqsOfMark(mark, actor));

@@ -16,7 +16,7 @@ import { StoreBusyError } from "../store.ts";
 import { parseMoneyFold, StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { LedgerRow } from "./ledger-rows.ts";
+import { ledgerRowsAfter, projectedRow } from "./ledger-walk.ts";
 
 /** Commits behind the projection that one reading adds. More wait only while an older database is prepared. */
 const BEHIND_MAX = 200_000;
@@ -28,12 +28,8 @@ const ROWS = 1_000;
 export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
   const { db, prepare } = connection;
   const index = new CommitIndex(connection);
-  const place = prepare(
-    "SELECT value, (SELECT ifnull(max(row), 0) FROM ledger) AS last FROM meta WHERE key = 'lines'",
-  );
-  const behind = prepare<[number]>(
-    "SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1",
-  );
+  const [place, rowsAfter] = [projectedRow(connection, "lines"), ledgerRowsAfter(connection)];
+  const newest = prepare("SELECT ifnull(max(row), 0) AS row FROM ledger");
   const rows = prepare<[string, number]>(
     "SELECT actor, seq, sums FROM money WHERE actor > ? ORDER BY actor LIMIT ?",
   );
@@ -41,14 +37,11 @@ export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
   /** The changes of the commits behind the projection, by account. */
   function latest(): Map<string, MoneyChanges[]> {
     const changes = new Map<string, MoneyChanges[]>();
-    const row = new StoredRow("meta", place.get());
-    let after = row.integer("value");
-    if (row.integer("last") - after > BEHIND_MAX) throw new StoreBusyError(BEING_PREPARED);
-    for (let count = 0; ; ) {
-      const stored = behind.get(after);
-      if (stored === null) return changes;
-      const ledgerRow = new LedgerRow(stored);
-      after = ledgerRow.row;
+    const after = place();
+    const last = new StoredRow("ledger", newest.get()).integer("row");
+    if (last - after > BEHIND_MAX) throw new StoreBusyError(BEING_PREPARED);
+    let count = 0;
+    for (const ledgerRow of rowsAfter(after)) {
       count += ledgerRow.size;
       if (count > BEHIND_MAX) throw new StoreBusyError(BEING_PREPARED);
       for (let nth = 0; nth < ledgerRow.size; nth++) {
@@ -60,6 +53,7 @@ export function sqliteMoney(connection: SqliteConnection): () => MoneyTotals {
         else known.push(own);
       }
     }
+    return changes;
   }
 
   function added(): MoneyTotals {

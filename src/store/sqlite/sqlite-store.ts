@@ -16,6 +16,7 @@ import { totalsRow } from "../usage/usage-rows.ts";
 import { parseRank, sqliteRanks } from "./account-ranks.ts";
 import { sqliteAnswers } from "./answers.ts";
 import { sqliteRows } from "./claims.ts";
+import { CommitIndex } from "./commit-index.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { sqliteDocuments } from "./documents.ts";
 import { anyWrite, SqliteLists } from "./find.ts";
@@ -80,11 +81,12 @@ export async function openSqlite(url: string, options: SqliteOptions): Promise<S
 
 /** The reading methods of a store, on a connection of this thread. */
 function readsOf(connection: SqliteConnection, clock: Clock, lists: SqliteLists) {
+  const index = new CommitIndex(connection);
   return {
     ...whileLocked(clock, READ_MS, {
-      ...sqliteJournal(connection),
+      ...sqliteJournal(connection, index),
       ...sqliteRecovery(connection),
-      ...sqliteLines(connection),
+      ...sqliteLines(connection, index),
       ...sqliteKeyCosts(connection),
       ...sqliteDocuments(connection),
       ...sqliteRows(connection),

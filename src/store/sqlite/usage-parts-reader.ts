@@ -29,7 +29,7 @@ import { addHour, hoursOf, partKindOf } from "../usage/usage-report.ts";
 import { SUMS } from "../usage/usage-rows.ts";
 import { CommitIndex, withLines } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { LedgerRow } from "./ledger-rows.ts";
+import { ledgerRowsAfter, projectedRow } from "./ledger-walk.ts";
 
 /** The actors of accounts are named so. */
 const ACTOR = "account/";
@@ -143,18 +143,14 @@ export class UsagePartsReader {
 
   /** Charges that are kept apart, of commits that are not projected yet, by actor and day. */
   #unprojected(): ReadonlyMap<string, ChargeRow[]> {
-    const { place, unprojected } = this.#statements;
     const charges: ChargeRow[] = [];
-    let after = new StoredRow("meta", place.get()).integer("value");
-    for (let count = 0; count < UNPROJECTED_MAX; ) {
-      const stored = unprojected.get(after);
-      if (stored === null) break;
-      const ledgerRow = new LedgerRow(stored);
-      after = ledgerRow.row;
+    let count = 0;
+    for (const ledgerRow of this.#statements.rowsAfter(this.#statements.projectedRow())) {
       count += ledgerRow.size;
       for (let nth = 0; nth < ledgerRow.size; nth++) {
         if (mayBeApart(ledgerRow.bodyText(nth))) charges.push(...chargesIn(ledgerRow.linesOfCommit(nth)));
       }
+      if (count >= UNPROJECTED_MAX) break;
     }
     return Map.groupBy(charges, ({ actor, at }) => placeKey(actor, dayPeriod(at)));
   }
@@ -199,8 +195,11 @@ export class UsagePartsReader {
   }
 }
 
-function partStatements({ prepare }: SqliteConnection) {
+function partStatements(connection: SqliteConnection) {
+  const { prepare } = connection;
   return {
+    projectedRow: projectedRow(connection, "lines"),
+    rowsAfter: ledgerRowsAfter(connection),
     partsOf: prepare<[Period, PartKind, string]>(
       `SELECT kind, name, value, label, ${SUMS.join(", ")} FROM usageParts
        WHERE period = ? AND kind = ? AND actor = ?`,
@@ -208,10 +207,6 @@ function partStatements({ prepare }: SqliteConnection) {
     document: prepare<[string]>("SELECT dna, seq FROM usage WHERE key = ?"),
     newestLine: prepare<[string, number]>(
       "SELECT seq, number FROM lines WHERE actor = ? AND at < ? ORDER BY at DESC, number DESC LIMIT 1",
-    ),
-    place: prepare("SELECT value FROM meta WHERE key = 'lines'"),
-    unprojected: prepare<[number]>(
-      "SELECT row, v, heads, bodies FROM ledger WHERE row > ? ORDER BY row LIMIT 1",
     ),
   };
 }
