@@ -11,7 +11,7 @@ import { type Position, type Replayed, snapshotOf } from "../src/runtime/activat
 import { actorName, type Effect } from "../src/runtime/actor.ts";
 import { LIMITS } from "../src/runtime/limits.ts";
 import { shardOf } from "../src/runtime/shards.ts";
-import type { Commit, Save } from "../src/store/store.ts";
+import type { Commit, Save, Snapshot } from "../src/store/store.ts";
 
 export interface Life {
   /** Decides and evolves, in the open commit; throws for a refusal. `at`: wall ms, never before the last. */
@@ -21,7 +21,7 @@ export interface Life {
   /** Ends the open commit; null: nothing happened since the last. */
   cut(): Commit | null;
   /** Its documents and snapshot, at its last commit. */
-  save(): Save;
+  save(): Save & { readonly snapshot: Snapshot };
   /** Events of the open commit. */
   readonly open: number;
 }

@@ -4,7 +4,7 @@
 import { errorRowOf, errorTypeOf, isErrorCode } from "../base/error-codes.ts";
 import { assert, type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import { CODINGS } from "../gateway/content-coding.ts";
-import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store/store.ts";
+import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store/store-errors.ts";
 
 /** The type of errors for which waiting does not help, so that SDKs must not retry. */
 const INSUFFICIENT_QUOTA = "insufficient_quota";

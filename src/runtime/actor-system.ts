@@ -100,8 +100,8 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
   readonly commitSeconds: Histogram;
   stats(): SystemStats;
   /**
-   * Stores documents and snapshots of all that this node has committed by now. Returns false when `ms` was
-   * too short for some.
+   * Stores the documents of all that this node has committed by now. Returns false when `ms` was too short for
+   * some.
    */
   save(ms: number): Promise<boolean>;
   /**

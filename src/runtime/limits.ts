@@ -29,9 +29,15 @@ export interface RuntimeLimits {
   readonly idleMs: number;
   /** A node is behind while a commit waits for longer than this (ms). */
   readonly behindMs: number;
-  /** Documents and snapshots trail the ledger by at most this (ms), or by `saveCommits` commits. */
+  /** Documents trail the ledger by at most this (ms), or by `saveCommits` commits. */
   readonly saveMs: number;
   readonly saveCommits: number;
+  /**
+   * Snapshots, which only a replay reads, trail the ledger by at most this (ms) and one save more, or by `snapshotCommits`
+   * commits. An actor that commits seldom has one with each of its saves.
+   */
+  readonly snapshotMs: number;
+  readonly snapshotCommits: number;
   /** The most saves of idle actors in progress at once; further ones wait. */
   readonly saves: number;
   /** How long (ms) a command without a dedup id is remembered; an older one is `too_old`. */
@@ -64,6 +70,8 @@ export const LIMITS: RuntimeLimits = {
   behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,
+  snapshotMs: 16_000,
+  snapshotCommits: 1_024,
   saves: 256,
   dedupMs: 900_000,
   recentMs: 10_000,

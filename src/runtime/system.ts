@@ -242,7 +242,7 @@ function createLifecycle(
       while (router.waiting() > 0 && clock.mono() < until) await sleep(clock, 5);
       node.state.isDraining = true;
       await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
-      void activations.saveSoon();
+      void activations.saveWhole();
       while (clock.mono() < until && activations.hasUnsaved()) await sleep(clock, 5);
       reportWatermark();
       committer.stop();

@@ -8,6 +8,7 @@ export type WritingMethods = Pick<
   | "append"
   | "appendsAtOnce"
   | "save"
+  | "followsSnapshots"
   | "putRecords"
   | "removeRecords"
   | "claim"
@@ -28,6 +29,7 @@ export const REFUSED_WRITES: WritingMethods = {
   append: refuse,
   appendsAtOnce: 1,
   save: refuse,
+  followsSnapshots: false,
   putRecords: refuse,
   removeRecords: refuse,
   claim: refuse,

@@ -83,12 +83,13 @@ export interface Snapshot {
 }
 
 /**
- * The materialized documents of one actor at one seq. They are stored in order, the snapshot last, each only if it is newer than
- * the stored one. A crash of the machine may undo the newest saves of an embedded store, but none before a durable write.
+ * The materialized documents of one actor at one seq, and at some saves its snapshot. They are stored in order, the snapshot
+ * last, each only if it is newer than the stored one. A crash of the machine may undo the newest saves of an embedded store, but
+ * none before a durable write.
  */
 export interface Save {
   readonly documents: readonly StoredDocument[];
-  readonly snapshot: Snapshot;
+  readonly snapshot: Snapshot | null;
 }
 
 /** A materialized document. `seq` is the seq of the actor that it was computed at. */
@@ -206,27 +207,6 @@ export interface UsageReport {
   readonly accounts: AsyncIterable<readonly AccountUsage[]>;
 }
 
-/** Thrown when the store's queue is full. Nothing was done; a later retry may succeed. */
-export class StoreBusyError extends Error {
-  override readonly name = "StoreBusyError";
-}
-
-/**
- * Thrown when the store misses its deadline. The write may have been applied, or may still be; sending it
- * again is safe.
- */
-export class StoreTimeoutError extends Error {
-  override readonly name = "StoreTimeoutError";
-}
-
-/**
- * Thrown when the store can write nothing until the process restarts. Its message may be shown to the
- * operator.
- */
-export class StoreLostError extends Error {
-  override readonly name = "StoreLostError";
-}
-
 /**
  * Reserves a name or an API key across all actors. The first insert wins. The actor's own state is the truth.
  */
@@ -278,6 +258,8 @@ export interface Store extends Registry {
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;
   save(saves: readonly Save[]): Promise<void>;
+  /** Whether what the store derives from the ledger follows the snapshots, so that each save has to have one. */
+  readonly followsSnapshots: boolean;
   /**
    * The actors of these shards that have pending effects, or that have a commit at or after `since`
    * (wall-clock milliseconds) which no snapshot covers.

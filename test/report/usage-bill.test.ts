@@ -13,7 +13,8 @@ import {
   type UsageFigures,
   usedDays,
 } from "../../src/report/usage-bill.ts";
-import { type Store, StoreBusyError } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { StoreBusyError } from "../../src/store/store-errors.ts";
 import { manualClock, NOON } from "../runtime/manual-clock.ts";
 import { type SimRandom, simRandom } from "../sim/random.ts";
 import { memoryStore } from "../store/memory/memory.ts";

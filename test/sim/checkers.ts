@@ -3,7 +3,7 @@
 
 import type { AnyBehavior } from "../../src/runtime/actor.ts";
 import { type ConfigChecker, configChecker } from "./check-configs.ts";
-import { documentChecker } from "./check-documents.ts";
+import { documentChecker, positionOf } from "./check-documents.ts";
 import { type HoldChecker, holdChecker } from "./check-holds.ts";
 import { type KeyChecker, keyChecker } from "./check-keys.ts";
 import { type LedgerChecker, ledgerChecker } from "./check-ledger.ts";
@@ -65,7 +65,8 @@ export function createCheckers(parts: {
       configs.committed(commit);
     },
     saved(save) {
-      trace.step(timeline.now(), `save ${save.snapshot.actor} ${save.snapshot.seq}`);
+      const { actor, seq } = positionOf(save);
+      trace.step(timeline.now(), `save ${actor} ${seq}${save.snapshot === null ? "" : " whole"}`);
       trace.count("saves");
       documents.saved(save);
       for (const one of save.documents) if (one.table === "configs") configs.saved(one);

@@ -101,5 +101,7 @@ export function drawLimits(random: SimRandom): Partial<RuntimeLimits> {
     recentMs: lookupMs + 15_000,
     effects: maybe(0.3, () => random.between(1, 2), LIMITS.effects),
     effectBackoffMs: random.spread(200, 10_000),
+    snapshotMs: maybe(0.6, () => random.spread(100, 30_000), LIMITS.snapshotMs),
+    snapshotCommits: maybe(0.4, () => random.between(1, 16), LIMITS.snapshotCommits),
   };
 }

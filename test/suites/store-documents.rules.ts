@@ -53,6 +53,17 @@ export function documentRules(store: () => Store): void {
       expect(bodies.map(({ dna }) => dna)).toEqual(["five", "newer"]);
     });
 
+    test("a save without a snapshot stores its documents, and the stored snapshot stays", async () => {
+      const of = (seq: number) => document("accounts", "1", seq, { id: 1, dna: `at ${seq}` });
+      await store().save([{ documents: [of(1)], snapshot: null }]);
+      expect(await store().loadSnapshot("account/1")).toBeNull();
+      await store().save([save("account/1", 2, [of(2)]), { documents: [of(3)], snapshot: null }]);
+      expect(await store().loadSnapshot("account/1")).toEqual(snapshot("account/1", 2));
+      expect(await store().find({ table: "accounts", where: [], order: "id" })).toEqual([
+        { id: 1, dna: "at 3" },
+      ]);
+    });
+
     test("saves handed over together are all stored, in order", async () => {
       await store().save([save("account/1", 1), save("account/2", 1), save("account/1", 2)]);
       expect((await store().loadSnapshot("account/1"))?.seq).toBe(2);

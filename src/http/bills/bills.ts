@@ -17,7 +17,8 @@ import {
   usedDays,
   type Whose,
 } from "../../report/usage-bill.ts";
-import { type Store, StoreBusyError } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import { StoreBusyError } from "../../store/store-errors.ts";
 import { manages } from "../accounts/permissions.ts";
 import type { CommandId } from "../idempotency.ts";
 import { rawAnswer, streamOf } from "../json-stream.ts";

@@ -10,7 +10,8 @@ import { lineCount, lineShape, typesShownAs } from "../../report/ledger-lines.ts
 import { allLines, type LedgerFilter, type LedgerPages } from "../../report/ledger-page.ts";
 import { ledgerTotals } from "../../report/ledger-totals.ts";
 import { exactUsd } from "../../report/verify/conservation.ts";
-import { type LineTotals, type Store, StoreBusyError } from "../../store/store.ts";
+import type { LineTotals, Store } from "../../store/store.ts";
+import { StoreBusyError } from "../../store/store-errors.ts";
 import { rawAnswer, streamed } from "../json-stream.ts";
 import { positivePageOf } from "../schemas.ts";
 import { timeRangeOf } from "../time-range.ts";

@@ -2,7 +2,8 @@
 
 import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
-import { type Store, StoreLostError } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import { StoreLostError } from "../../store/store-errors.ts";
 
 /** Returns a response of one line of text. */
 export const textResponse = (line: string, status = 200): Response =>

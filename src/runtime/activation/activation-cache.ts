@@ -19,6 +19,7 @@ import type { Placement } from "../placement/placement.ts";
 import { shardOf } from "../shards.ts";
 import { Activation } from "./activation.ts";
 import { type ActivationHost, ActorContext } from "./actor-context.ts";
+import type { SaveExtent } from "./snapshot-writer.ts";
 
 type HostServices = Pick<
   ActivationHost,
@@ -176,24 +177,29 @@ export class ActivationCache {
    * at a time: a save has a copy of its actor's state, and to make text of a hundred of them takes longer than others
    * should wait for the event loop. With many activations there are more at a time, so that all come in time.
    */
-  readonly saveSoon: () => Promise<void> = coalesce(async () => {
+  readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("due"));
+
+  /** As `saveSoon`, but with the snapshots of all that none covers: for a node that leaves. */
+  readonly saveWhole: () => Promise<void> = coalesce(() => this.saveEach("whole"));
+
+  private async saveEach(extent: SaveExtent): Promise<void> {
     const all = this.all();
     const atOnce = Math.min(this.host.limits.saves, Math.max(SAVES_MIN, Math.ceil(all.length / SAVE_STEPS)));
     const writes: Promise<void>[] = [];
     for (const activation of all) {
-      const write = activation.saveSoon();
+      const write = activation.saveSoon(extent);
       if (write !== null && writes.push(write) >= atOnce) await Promise.all(writes.splice(0));
     }
     await Promise.all(writes);
-  });
+  }
 
   /**
-   * Saves what is committed by now. Returns false when some of it could not be saved. Concurrent callers
+   * Saves the documents of what is committed by now. Returns false when some of them could not be saved. Concurrent callers
    * share one save, because it is the same for all.
    */
   readonly save: () => Promise<boolean> = coalesce(async () => {
-    const unsaved = this.all().filter((actor) => actor.unsavedSince() !== null);
-    const saved = await Promise.all(unsaved.map((actor) => actor.save()));
+    const unsaved = this.all().filter((actor) => !actor.isDocumented());
+    const saved = await Promise.all(unsaved.map((actor) => actor.save("due")));
     return saved.every((one) => one);
   });
 
@@ -229,7 +235,7 @@ export class ActivationCache {
   async reload(name: string): Promise<void> {
     const activation = this.activations.get(name);
     if (activation === undefined) return;
-    await activation.save();
+    await activation.save("whole");
     if (this.activations.get(name) === activation && activation.isIdle()) this.activations.delete(name);
   }
 

@@ -23,7 +23,7 @@ import { type TurnResult, TurnRunner } from "./command-turns.ts";
 import { CommitPipeline } from "./commit-pipeline.ts";
 import { DedupTable, isFresh } from "./dedup-table.ts";
 import { type LoadedState, loadState } from "./replay.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type SaveExtent, SnapshotWriter } from "./snapshot-writer.ts";
 
 /** The result of a turn that failed the activation. */
 const FAILED: TurnResult = { reply: UNAVAILABLE, batch: null };
@@ -256,14 +256,15 @@ export class Activation {
   }
 
   /**
-   * Requests a save at the next chance if something changed since the last one. Returns the save when the
-   * chance is now, which never rejects; else null.
+   * Requests a save at the next chance if it would write something. Returns the save when the chance is now, which never
+   * rejects; else null.
    */
-  saveSoon(): Promise<void> | null {
+  saveSoon(extent: SaveExtent): Promise<void> | null {
+    const { snapshots } = this;
+    if (!snapshots.wouldWrite(extent)) return null;
+    snapshots.request(extent);
     const settled = this.settled();
-    if (settled !== null) return this.snapshots.since() === null ? null : this.write(settled);
-    this.snapshots.request();
-    return null;
+    return settled === null ? null : this.write(settled);
   }
 
   private async write(loaded: LoadedState): Promise<void> {
@@ -275,14 +276,16 @@ export class Activation {
     }
   }
 
-  /** Saves what is committed by now. Returns whether it is stored. */
-  async save(): Promise<boolean> {
+  /** Saves what is committed by now, of which `due` means the documents. Returns whether it is stored. */
+  async save(extent: SaveExtent): Promise<boolean> {
     const { actor, snapshots } = this;
     await this.loading;
     const { loaded } = actor;
     if (loaded === null) return false;
     const to = loaded.seq;
-    for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && snapshots.covered(loaded) < to; tries++) {
+    const isStored = () => snapshots.savedTo(loaded, extent) >= to;
+    for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && !isStored(); tries++) {
+      snapshots.request(extent);
       const last = this.pipeline.lastBatch();
       if (last === null) await this.write(loaded);
       else {
@@ -291,7 +294,7 @@ export class Activation {
         await last.durable;
       }
     }
-    return snapshots.covered(loaded) >= to;
+    return isStored();
   }
 
   /** Resolves when everything decided is durable, and saved if possible, or when the activation failed. */
@@ -302,7 +305,7 @@ export class Activation {
       if (last === null || this.actor.hasEnded) break;
       await last.durable;
     }
-    if (!this.actor.hasEnded) await this.save();
+    if (!this.actor.hasEnded) await this.save("whole");
   }
 
   /**
@@ -311,6 +314,11 @@ export class Activation {
    */
   unsavedSince(): number | null {
     return this.snapshots.since() ?? this.pipeline.oldestAt();
+  }
+
+  /** Returns whether everything decided is committed and in stored documents. */
+  isDocumented(): boolean {
+    return this.snapshots.isDocumented() && this.pipeline.oldestAt() === null;
   }
 
   /** Returns whether dropping it now loses nothing. */

@@ -37,7 +37,7 @@ export interface ActivationHost {
   /** Called after a commit, and after loading, with the effects that the state owes. */
   enqueue(actor: ActorContext, effects: readonly Effect[]): void;
   publish(publications: readonly Publication[]): void;
-  /** Stores documents and a snapshot of one seq, all of it durable in the ledger. */
+  /** Stores documents of one seq, and its snapshot or none, all of it durable in the ledger. */
   save(save: Save): Promise<void>;
   /** Resolves when all nodes have re-asserted their holds on the actor, or their time is up. */
   resyncHolds(ref: ActorRef): Promise<void>;

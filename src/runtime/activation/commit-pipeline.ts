@@ -8,14 +8,14 @@
 // and never changes state.
 
 import { assert } from "../../base/errors.ts";
-import type { Appended, Commit, Save } from "../../store/store.ts";
+import type { Appended, Commit } from "../../store/store.ts";
 import type { Effect } from "../actor.ts";
 import type { ActorContext } from "./actor-context.ts";
 import { type CommitBatch, emptyCommitBatch } from "./commit-batch.ts";
 import type { Writer } from "./committer.ts";
 import type { DedupTable } from "./dedup-table.ts";
 import { advance, type LoadedState } from "./replay.ts";
-import type { SnapshotWriter } from "./snapshot-writer.ts";
+import type { SnapshotWriter, TakenSave } from "./snapshot-writer.ts";
 
 /**
  * A commit in flight, with the save taken at its moment, or the later batch to which the save is deferred.
@@ -28,7 +28,7 @@ interface InFlightCommit {
    * not be sent.
    */
   readonly effects: readonly Effect[];
-  readonly save: Save | null;
+  readonly save: TakenSave | null;
   readonly deferredTo: CommitBatch | null;
 }
 

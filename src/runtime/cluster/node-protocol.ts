@@ -6,7 +6,7 @@
 // holdsReasserted   none: the sender did so on these shards              null
 // reassertHolds     do so on an actor whose activation failed             null, when that is done
 // stats     report counters and gauges                                    both
-// save      store documents and snapshots of all that is committed        whether it was in time
+// save      store the documents of all that is committed                  whether it was in time
 // reload    drop an actor, so that it is read from the store again        whether the node is the owner
 // query     ask a part outside the runtime                                what that part answers
 

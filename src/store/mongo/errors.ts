@@ -12,7 +12,7 @@ import {
   MongoServerError,
   MongoTopologyClosedError,
 } from "mongodb";
-import { StoreTimeoutError } from "../store.ts";
+import { StoreTimeoutError } from "../store-errors.ts";
 
 /** Thrown when the server answered but the outcome is not yet known, so that the operation is retried. */
 export class UnsettledError extends Error {

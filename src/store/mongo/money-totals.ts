@@ -13,7 +13,7 @@
 
 import type { Document } from "mongodb";
 import { MoneyFold, MoneySums, type MoneyTotals, type PendingMoney } from "../money-fold.ts";
-import { StoreBusyError } from "../store.ts";
+import { StoreBusyError } from "../store-errors.ts";
 import { type MarkedPlace, parseMarkedPlace, parseMoneyFold } from "../stored-rows.ts";
 import type { CommitDocument } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";

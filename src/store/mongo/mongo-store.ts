@@ -69,8 +69,9 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     lineTotals: lines.lineTotals,
     ...mongoKeyCosts(connection),
     ...documents,
+    followsSnapshots: true,
     async save(saves) {
-      const snapshots = saves.map(({ snapshot }) => snapshot);
+      const snapshots = saves.flatMap(({ snapshot }) => snapshot ?? []);
       await Promise.all([projection.project(snapshots), money.project(snapshots)]);
       await documents.save(saves);
     },

@@ -3,7 +3,7 @@
 // only the caller knows whether a second attempt can do harm.
 
 import { type Clock, sleep } from "../../base/clock.ts";
-import { StoreTimeoutError } from "../store.ts";
+import { StoreTimeoutError } from "../store-errors.ts";
 import { isAnswer, isPassing } from "./errors.ts";
 import type { FailoverClient } from "./failover-client.ts";
 

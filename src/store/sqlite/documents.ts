@@ -77,7 +77,7 @@ export function savedRows(saves: readonly Save[]): readonly SavedRow[] {
   const rows: SavedRow[] = [];
   for (const { documents, snapshot } of saves) {
     for (const document of documents) addDocument(rows, document);
-    rows.push(snapshotRow(snapshot));
+    if (snapshot !== null) rows.push(snapshotRow(snapshot));
   }
   return rows;
 }

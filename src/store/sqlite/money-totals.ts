@@ -12,7 +12,7 @@ import {
   moneyChanges,
   type PendingMoney,
 } from "../money-fold.ts";
-import { StoreBusyError } from "../store.ts";
+import { StoreBusyError } from "../store-errors.ts";
 import { parseMoneyFold, StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";

@@ -15,6 +15,7 @@ export function writesOf(queue: WriteQueue): WritingMethods {
     append: (commits) => queue.append(commits),
     // One transaction at a time: what is handed over later has everything that was decided until then.
     appendsAtOnce: 1,
+    followsSnapshots: false,
     async save(saves) {
       const rows = savedRows(saves);
       if (rows.length > 0) await queue.write("save", rows);

@@ -16,15 +16,8 @@ import { type AccountRank, checkRanks, type RankQuery } from "../account-ranks.t
 import { checkLineQuery, checkLineWalk, type FoundLine, NO_LINES } from "../line-filter.ts";
 import { pageOfWalk } from "../line-rows.ts";
 import type { MoneyTotals } from "../money-fold.ts";
-import {
-  type LineFilter,
-  type LineWalk,
-  type Store,
-  StoreBusyError,
-  type TotalsQuery,
-  type TotalsRow,
-  type UsageReportQuery,
-} from "../store.ts";
+import type { LineFilter, LineWalk, Store, TotalsQuery, TotalsRow, UsageReportQuery } from "../store.ts";
+import { StoreBusyError } from "../store-errors.ts";
 import { runQuery } from "../usage/run-query.ts";
 import { checkReport, UsageReportBuilder, type UsageReportPart } from "../usage/usage-report.ts";
 import { checkTotals, totalsRow } from "../usage/usage-rows.ts";

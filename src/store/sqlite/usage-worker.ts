@@ -3,7 +3,7 @@
 // query at a time and sends its rows one part per request, so that receiving them never blocks the server's
 // event loop for long.
 
-import { StoreBusyError } from "../store.ts";
+import { StoreBusyError } from "../store-errors.ts";
 import { sqliteRanks } from "./account-ranks.ts";
 import { connectSqlite, type SqliteConnection } from "./connection.ts";
 import { type LineWalkStep, type LineWalks, sqliteLineWalks } from "./line-walk.ts";

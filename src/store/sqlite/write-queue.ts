@@ -21,7 +21,8 @@
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
-import { type Appended, type Commit, StoreBusyError, StoreLostError, StoreTimeoutError } from "../store.ts";
+import type { Appended, Commit } from "../store.ts";
+import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store-errors.ts";
 import { commitCells } from "./ledger-rows.ts";
 import {
   type Cells,

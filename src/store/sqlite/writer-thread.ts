@@ -2,7 +2,7 @@
 // another program holds the database's lock. It decides nothing about what is written.
 
 import { type Clock, inTime } from "../../base/clock.ts";
-import { StoreTimeoutError } from "../store.ts";
+import { StoreTimeoutError } from "../store-errors.ts";
 import type { SqliteWriter, WriterReply, WriterRequest } from "./write-messages.ts";
 
 /** The first message to a thread. */

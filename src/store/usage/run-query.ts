@@ -2,7 +2,7 @@
 // long.
 
 import { QueueFullError, type Semaphore } from "../../base/semaphore.ts";
-import { StoreBusyError } from "../store.ts";
+import { StoreBusyError } from "../store-errors.ts";
 
 /**
  * Runs a query under its store's semaphore. Rejects with `StoreBusyError` when the queue is full, otherwise

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { dayOf } from "../../../actors/time.ts";
 import { httpError, refusalOf } from "../../../src/http/errors.ts";
-import { StoreBusyError } from "../../../src/store/store.ts";
+import { StoreBusyError } from "../../../src/store/store-errors.ts";
 import { type Account, charged, charges, type Json, MODEL, nano, until } from "../../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../../e2e/use-bench.ts";
 import { properError } from "../proper.ts";

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { memoryBus } from "../../../src/bus/memory.ts";
-import { settled } from "../manual-clock.ts";
+import { memoryStore } from "../../store/memory/memory.ts";
+import { manualClock, settled } from "../manual-clock.ts";
 import { purse } from "../purse.ts";
 import { ledgerOf, type Rig, rig } from "../rig.ts";
 
@@ -27,9 +28,11 @@ async function foldTo({ store }: Rig, id: string, seq: number): Promise<number> 
 /** Every snapshot and document that was ever written is the fold of the ledger up to its seq. */
 async function allExact(made: Rig): Promise<void> {
   for (const { snapshot, documents } of made.store.saves.flat()) {
-    const id = snapshot.actor.slice("account/".length);
-    expect((snapshot.state as { total: number }).total).toBe(await foldTo(made, id, snapshot.seq));
-    for (const { seq, body } of documents) expect(body.total).toBe(await foldTo(made, id, seq));
+    if (snapshot !== null) {
+      const id = snapshot.actor.slice("account/".length);
+      expect((snapshot.state as { total: number }).total).toBe(await foldTo(made, id, snapshot.seq));
+    }
+    for (const { id, seq, body } of documents) expect(body.total).toBe(await foldTo(made, id, seq));
   }
 }
 
@@ -188,7 +191,7 @@ describe("an actor that is reloaded", () => {
 
 describe("a snapshot", () => {
   test("is the fold of the ledger at its seq, however turns and appends overlap", async () => {
-    const made = await rig({ limits: { commitEvents: 3, saveCommits: 1 } });
+    const made = await rig({ limits: { commitEvents: 3, saveCommits: 1, snapshotCommits: 4 } });
     for (let round = 0; round < 20; round++) {
       const open = made.store.holdAppends();
       const turns = Array.from({ length: (round * 5) % 11 }, (_, i) =>
@@ -216,7 +219,7 @@ describe("a snapshot", () => {
   });
 
   test("spares the replay of what it covers", async () => {
-    const before = await rig();
+    const before = await rig({ limits: { snapshotMs: 0 } });
     for (let i = 0; i < 5; i++) await before.ask("a", "save", { amount: 1 });
     let folded = 0;
     const behavior: typeof purse = {
@@ -251,6 +254,114 @@ describe("a snapshot", () => {
     await made.ask("p0", "add", { amount: 1 });
     await made.clock.advance(5_000);
     expect(await documentOf(made, "p0")).toMatchObject({ total: 2 });
+  });
+});
+
+describe("how often a snapshot is written", () => {
+  /** The seqs of the snapshots that were written so far, and of all saves. */
+  const written = ({ store }: Rig) => {
+    const saves = store.saves.flat();
+    return {
+      snapshots: saves.flatMap(({ snapshot }) => snapshot?.seq ?? []),
+      documents: saves.flatMap(({ documents }) => documents.map(({ seq }) => seq)),
+    };
+  };
+
+  test("of a busy actor: once for several saves, and never further behind than the time allowed", async () => {
+    const made = await rig();
+    for (let second = 0; second < 60; second++) {
+      await made.ask("a", "add", { amount: 1 });
+      await made.clock.advance(1_000);
+      const { total } = ((await documentOf(made, "a")) ?? { total: 0 }) as { total: number };
+      expect(second + 1 - total).toBeLessThanOrEqual(3);
+      const { seq = 0 } = (await made.store.loadSnapshot("account/a")) ?? {};
+      expect(second + 1 - seq).toBeLessThanOrEqual(20);
+    }
+    const { snapshots, documents } = written(made);
+    expect(documents.length).toBeGreaterThanOrEqual(29);
+    expect(snapshots.length).toBeLessThanOrEqual(4);
+    await allExact(made);
+  });
+
+  test("of one that commits seldom: with each save", async () => {
+    const made = await rig();
+    for (let i = 0; i < 5; i++) {
+      await made.ask("a", "add", { amount: 1 });
+      await made.clock.advance(20_000);
+    }
+    expect(written(made)).toEqual({ snapshots: [1, 2, 3, 4, 5], documents: [1, 2, 3, 4, 5] });
+  });
+
+  test("of one that has fallen silent: once more, without documents, and then it can be unloaded", async () => {
+    const made = await rig({ limits: { idleMs: 1_000 } });
+    await made.ask("a", "save", { amount: 1 });
+    await made.ask("a", "add", { amount: 1 });
+    await made.clock.advance(4_000);
+    expect(written(made)).toEqual({ snapshots: [1], documents: [1, 2] });
+    await made.clock.advance(8_000);
+    expect(made.system.stats().actors).toBe(1);
+    await made.clock.advance(20_000);
+    expect(written(made)).toEqual({ snapshots: [1, 2], documents: [1, 2] });
+    expect(made.system.stats().actors).toBe(0);
+  });
+
+  test("after so many commits, whatever the time", async () => {
+    const made = await rig({ limits: { saveCommits: 2, snapshotCommits: 6 } });
+    for (let i = 0; i < 20; i++) {
+      await made.ask("a", "add", { amount: 1 });
+      await settled();
+    }
+    const { snapshots, documents } = written(made);
+    expect(snapshots.length).toBeGreaterThanOrEqual(2);
+    expect(documents.length).toBeGreaterThanOrEqual(2 * snapshots.length);
+    for (const [i, seq] of snapshots.entries()) expect(seq - (snapshots[i - 1] ?? 0)).toBeLessThanOrEqual(9);
+  });
+
+  test("with each save, where the store follows snapshots", async () => {
+    const clock = manualClock();
+    const made = await rig({ clock, inner: { ...memoryStore({ clock }), followsSnapshots: true } });
+    for (let i = 1; i <= 4; i++) await made.ask("a", "save", { amount: 1 });
+    expect(written(made).snapshots).toEqual([1, 2, 3, 4]);
+  });
+
+  test("of a node that leaves: at once, of everything", async () => {
+    const made = await rig();
+    await made.ask("a", "save", { amount: 1 });
+    await made.ask("a", "add", { amount: 1 });
+    expect(await made.system.save(1_000)).toBe(true);
+    expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(1);
+    const drained = made.system.drain(1_000);
+    await made.clock.advance(100);
+    await drained;
+    expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(2);
+  });
+
+  test("what is committed while a save is written is in the next one", async () => {
+    const made = await rig();
+    await made.ask("a", "add", { amount: 1 });
+    const open = made.store.holdSaves();
+    await made.clock.advance(2_000);
+    await made.ask("a", "add", { amount: 1 });
+    open();
+    await made.clock.advance(2_000);
+    expect(await documentOf(made, "a")).toMatchObject({ total: 2 });
+    await made.clock.advance(20_000);
+    expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(2);
+  });
+
+  test("a failed one is tried again, and the watermark waits for it", async () => {
+    const made = await rig();
+    await made.ask("a", "save", { amount: 1 });
+    await made.ask("a", "add", { amount: 1 });
+    const at = (await ledgerOf(made.store, "a"))[1]!.at;
+    await made.clock.advance(12_000);
+    const mend = made.store.failSaves();
+    await made.clock.advance(20_000);
+    expect(made.watermarks.at(-1)).toBeLessThanOrEqual(at);
+    mend();
+    await made.clock.advance(14_000);
+    expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(2);
+    expect(made.watermarks.at(-1)).toBeGreaterThan(at);
   });
 });
 

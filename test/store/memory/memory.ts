@@ -30,6 +30,7 @@ type Ledger = Pick<
   Store,
   | "append"
   | "appendsAtOnce"
+  | "followsSnapshots"
   | "readCommits"
   | "loadSnapshot"
   | "save"
@@ -67,6 +68,7 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
   return {
     append: async (given) => copy(given).map(store),
     appendsAtOnce: 4,
+    followsSnapshots: false,
     async readCommits(actor, after, limit) {
       const own = of(actor);
       const start = firstAfter(own, after);
@@ -77,6 +79,7 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
       const saves = copy(given);
       documents.save(saves.flatMap((save) => save.documents));
       for (const { snapshot } of saves) {
+        if (snapshot === null) continue;
         const stored = snapshots.get(snapshot.actor);
         if (snapshot.seq > (stored?.seq ?? 0)) snapshots.set(snapshot.actor, snapshot);
       }

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { StoreBusyError } from "../../../src/store/store.ts";
+import { StoreBusyError } from "../../../src/store/store-errors.ts";
 import { commit, document, save } from "../../suites/store-samples.ts";
 import { dropDatabase, mongoServer, newDatabase } from "../mongo-server.ts";
 

@@ -9,12 +9,8 @@ import { realClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { connectSqlite } from "../../../src/store/sqlite/connection.ts";
 import { sqliteTotals } from "../../../src/store/sqlite/usage-totals.ts";
-import {
-  type Store,
-  StoreBusyError,
-  type TotalsQuery,
-  type UsageReportQuery,
-} from "../../../src/store/store.ts";
+import type { Store, TotalsQuery, UsageReportQuery } from "../../../src/store/store.ts";
+import { StoreBusyError } from "../../../src/store/store-errors.ts";
 import { document, save } from "../../suites/store-samples.ts";
 
 const clock = realClock();

@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { WriterRequest } from "../../../src/store/sqlite/write-messages.ts";
 import { WriteQueue } from "../../../src/store/sqlite/write-queue.ts";
-import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../../../src/store/store.ts";
+import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../../../src/store/store-errors.ts";
 import { type ManualClock, manualClock } from "../../runtime/manual-clock.ts";
 import { commit, commits } from "../../suites/store-samples.ts";
 
