@@ -44,13 +44,6 @@ const NO_ROWS: readonly number[] = [];
 /** Returns windows that count nothing. */
 export const emptyWindows = (): RateWindows => ({ rows: NO_ROWS, hourStart: 0, minuteStart: 0 });
 
-/** Removes everything that windows count, in place. */
-export function clearWindows(windows: RateWindows): void {
-  windows.rows = NO_ROWS;
-  windows.hourStart = 0;
-  windows.minuteStart = 0;
-}
-
 /** Returns the index of the first row of a window. */
 function startOf(windows: RateWindows, span: WindowSpan): number {
   if (span === "day") return 0;

@@ -5,8 +5,8 @@
 import { SmallMap } from "../../src/base/small-map.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, type Nano, plus, ZERO } from "../money.ts";
-import { addTo, addToMinute, clearWindows, emptyWindows } from "../rate-window.ts";
-import { modelWindows } from "./evolve.ts";
+import { addToMinute, emptyWindows } from "../rate-window.ts";
+import { requestsOf, shiftHeld } from "./held-windows.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
 
 /** Open holds of one account; further requests are refused. */
@@ -14,7 +14,7 @@ export const HOLDS_MAX = 2_000;
 /** A hold that is not renewed for this long (ms) expires: its request, or the node that ran it, has ended. */
 export const HOLD_TTL_MS = 150_000;
 
-/** Opens a hold: adds its cost to the held cost, and its request and tokens to the volatile windows. */
+/** Opens a hold: adds its cost to the held cost, and its request and tokens to what holds count in the windows. */
 export function openHold(state: Account, hold: Hold, now: number): void {
   const { volatile } = state;
   volatile.holds.set(hold.id, hold);
@@ -58,8 +58,7 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   volatile.holds.delete(id);
   volatile.heldCost = minus(volatile.heldCost, hold.cost);
   if (volatile.holds.size === 0) {
-    clearWindows(volatile.windows);
-    volatile.modelWindows.clear();
+    volatile.heldWindows = null;
     volatile.keyHolds = null;
     return hold;
   }
@@ -110,10 +109,9 @@ export function rememberEnded(state: Account, id: string, now: number): void {
 /** Returns whether the request is remembered as ended. */
 export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended.has(id);
 
-function shift(state: Account, hold: Hold, now: number, request: number, tokens: number): void {
-  const requests = hold.counted ? 0 : request;
-  addTo(state.volatile.windows, hold.admittedAt, now, requests, tokens);
-  addTo(modelWindows(state.volatile.modelWindows, hold.model, now), hold.takenAt, now, requests, tokens);
+function shift(state: Account, hold: Hold, now: number, requests: number, tokens: number): void {
+  shiftHeld(state, hold, now, requests, tokens);
   const ofKey = keyHoldsOf(state, hold);
-  if (ofKey !== null) addToMinute(ofKey.windows, hold.admittedAt, now, requests, tokens);
+  if (ofKey === null) return;
+  addToMinute(ofKey.windows, hold.admittedAt, now, requestsOf(hold, requests), tokens);
 }

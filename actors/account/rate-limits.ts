@@ -12,6 +12,7 @@ import {
   type WindowSpan,
 } from "../rate-window.ts";
 import { findModelWindows } from "./evolve.ts";
+import { heldWindows } from "./held-windows.ts";
 import type { Account, Profile } from "./state.ts";
 
 /** Who spends: an account, and the named key that asks; null for the main key. */
@@ -72,7 +73,7 @@ interface Scope {
 const NO_SCOPES: readonly Scope[] = [];
 
 /** Returns the scopes that have a limit, in the order in which they refuse; most accounts have none. */
-function scopes({ state, profile, named }: Spender, input: WindowDemand): readonly Scope[] {
+function scopes({ state, profile, named }: Spender, input: WindowDemand, now: number): readonly Scope[] {
   const isAccountLimited = hasLimit(profile.limits);
   const { modelLimits } = input;
   const isModelLimited = modelLimits !== null && hasLimit(modelLimits);
@@ -89,16 +90,17 @@ function scopes({ state, profile, named }: Spender, input: WindowDemand): readon
     });
   }
   if (isAccountLimited) {
-    const windows = [state.windows, state.volatile.windows];
+    const windows = [state.windows, heldWindows(state, now).account];
     const isAlone = () => holds.size === 0;
     scopes.push({ scope: "account", of: "of the account", limits: profile.limits, windows, isAlone });
   }
-  if (isModelLimited) scopes.push(modelScope(state, input.model, modelLimits));
+  if (isModelLimited) scopes.push(modelScope(state, input.model, modelLimits, now));
   return scopes;
 }
 
-function modelScope(state: Account, model: string, limits: RateLimits): Scope {
-  const windows = [state.modelWindows, state.volatile.modelWindows].map((of) => findModelWindows(of, model));
+function modelScope(state: Account, model: string, limits: RateLimits, now: number): Scope {
+  const { models } = heldWindows(state, now);
+  const windows = [state.modelWindows, models].map((of) => findModelWindows(of, model));
   return {
     scope: "model",
     of: `of model ${model}`,
@@ -138,7 +140,7 @@ export function reserveTokens(
   counted: boolean,
 ): number | Refusal {
   let tokens = input.promptTokens + input.outputTokens;
-  for (const scope of scopes(spender, input)) {
+  for (const scope of scopes(spender, input, now)) {
     const isNew = scope.scope === "model" || !counted;
     for (const rule of RULES) {
       const requestLimit = scope.limits[rule.requests];
@@ -196,7 +198,7 @@ export function remainingLimits(
 ): { requests: RemainingLimit | null; tokensLeft: RemainingLimit | null } {
   let requests: RemainingLimit | null = null;
   let tokensLeft: RemainingLimit | null = null;
-  for (const scope of scopes(spender, input)) {
+  for (const scope of scopes(spender, input, now)) {
     for (const rule of RULES) {
       const limits = [scope.limits[rule.requests], scope.limits[rule.tokens]] as const;
       if (limits[0] === 0 && limits[1] === 0) continue;
@@ -224,11 +226,11 @@ function tighter(
 
 /** Returns every window limit that is set, with what remains before this request. */
 export const windowRows = (spender: Spender, input: WindowDemand, now: number): LimitRow[] =>
-  scopes(spender, input).flatMap((scope) => rowsOf(scope, now));
+  scopes(spender, input, now).flatMap((scope) => rowsOf(scope, now));
 
 /** Returns what counts in each window of a model, whatever its limits are: `limit` stands for none of them. */
 export function modelRows(state: Account, model: string, now: number): LimitRow[] {
-  return rowsOf(modelScope(state, model, EVERY_LIMIT), now);
+  return rowsOf(modelScope(state, model, EVERY_LIMIT, now), now);
 }
 
 const EVERY_LIMIT: RateLimits = { rpm: 1, rph: 1, rpd: 1, tpm: 1, tph: 1, tpd: 1 };

@@ -6,6 +6,7 @@ import type { Decision, Turn } from "../../src/runtime/actor.ts";
 import { type Nano, toNano } from "../money.ts";
 import type { AdmissionRequest } from "./admit.ts";
 import { type AdmitDryRun, admitDryRun } from "./admit-dry-run.ts";
+import { heldWindows } from "./held-windows.ts";
 import { type LimitRow, modelRows } from "./rate-limits.ts";
 import type { Account, AccountEvent } from "./state.ts";
 
@@ -55,7 +56,7 @@ export function standing(state: Account, input: StandingInput, turn: Turn): Deci
 }
 
 function modelsOf(state: Account, now: number): Standing["models"] {
-  const names = new Set([...state.modelWindows.keys(), ...state.volatile.modelWindows.keys()]);
+  const names = new Set([...state.modelWindows.keys(), ...heldWindows(state, now).models.keys()]);
   const used: Standing["models"][number][] = [];
   for (const model of [...names].sort()) {
     const rows = modelRows(state, model, now).filter((row) => row.used > 0);

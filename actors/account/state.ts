@@ -101,6 +101,12 @@ export interface KeyHolds {
   readonly windows: RateWindows;
 }
 
+/** What the open holds count in the windows of the account, and in those of each model. */
+export interface HeldWindows {
+  readonly account: RateWindows;
+  readonly models: SmallMap<string, RateWindows>;
+}
+
 /** State that is lost with the activation. */
 export interface Volatile {
   holds: SmallMap<string, Hold>;
@@ -111,8 +117,8 @@ export interface Volatile {
   nextExpiry: number;
   /** Holds that expired since the activation was loaded; zero in normal operation. */
   holdsExpired: number;
-  windows: RateWindows;
-  modelWindows: SmallMap<string, RateWindows>;
+  /** Null until a limit asks, and when no hold is open: see held-windows.ts. */
+  heldWindows: HeldWindows | null;
   /** Requests that their client aborted before any content, to bound free aborts; null until there is one. */
   aborts: RateWindows | null;
   /** See `rememberEnded`. */
@@ -136,8 +142,7 @@ export const freshVolatile = (): Volatile => ({
   keyHolds: null,
   nextExpiry: Number.POSITIVE_INFINITY,
   holdsExpired: 0,
-  windows: emptyWindows(),
-  modelWindows: new SmallMap(),
+  heldWindows: null,
   aborts: null,
   ended: new EndedRequests(),
   abandoned: null,

@@ -6,7 +6,6 @@ import fc from "fast-check";
 import {
   addTo,
   addToMinute,
-  clearWindows,
   counted,
   emptyWindows,
   freezeMinute,
@@ -206,16 +205,6 @@ describe("windows that share their rows", () => {
     addToMinute(windows, START + 1_000, START + 1_000, 1, 10);
     expect(countsOf(windows, START + 1_000)).toEqual([2, 1, 1]);
     expect(countsOf(windows, START + 62_000)).toEqual([0, 1, 1]);
-  });
-
-  test("are empty again once they are cleared, and count from there", () => {
-    const [windows, other] = [emptyWindows(), emptyWindows()];
-    addTo(windows, START, START, 1, 10);
-    clearWindows(windows);
-    expect(windows).toEqual(emptyWindows());
-    addTo(windows, START, START, 1, 10);
-    expect(countsOf(windows, START)).toEqual([1, 1, 1]);
-    expect(countsOf(other, START)).toEqual([0, 0, 0]);
   });
 
   test("that thaw from the minute alone leave what was frozen as it is", () => {

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { account } from "../../../actors/account/account.ts";
+import { heldWindows } from "../../../actors/account/held-windows.ts";
 import { HOLD_TTL_MS } from "../../../actors/account/holds.ts";
 import { holdOwnership } from "../../../actors/account/orphaned-holds.ts";
 import { MAIN_API_KEY } from "../../../actors/ids.ts";
@@ -43,7 +44,8 @@ const reassert = (one: Living, from: string, id = "r1") =>
 
 const types = (one: Living) => one.events.map(({ e }) => e.type).filter((type) => type !== "grant");
 const requests = ({ state, now }: Living): number =>
-  counted(state.windows, "minute", now).requests + counted(state.volatile.windows, "minute", now).requests;
+  counted(state.windows, "minute", now).requests +
+  counted(heldWindows(state, now).account, "minute", now).requests;
 
 describe("when a front end is over", () => {
   test("its holds end, and nobody else's", () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
+import { heldWindows } from "../../../actors/account/held-windows.ts";
 import { HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Hold } from "../../../actors/account/state.ts";
 import { MAIN_API_KEY } from "../../../actors/ids.ts";
@@ -46,13 +47,14 @@ describe("reasserted holds", () => {
     const after = movedFrom(before);
     expect(after.state.volatile.heldCost).toBe(ZERO);
     reassert(after, holdsOf(before));
-    const { holds, heldCost, windows, modelWindows } = after.state.volatile;
+    const { holds, heldCost } = after.state.volatile;
+    const held = heldWindows(after.state, after.now);
+    const heldBefore = heldWindows(before.state, before.now);
     expect([...holds.keys()].sort()).toEqual(["a", "b"]);
     expect(heldCost).toBe(before.state.volatile.heldCost);
-    expect(steps(windows)).toEqual(steps(before.state.volatile.windows));
-    const counting = before.state.volatile.modelWindows.get("n")!;
-    expect([...modelWindows.keys()]).toEqual(["n"]);
-    expect(steps(modelWindows.get("n")!)).toEqual(steps(counting));
+    expect(steps(held.account)).toEqual(steps(heldBefore.account));
+    expect([...held.models.keys()]).toEqual(["n"]);
+    expect(steps(held.models.get("n")!)).toEqual(steps(heldBefore.models.get("n")!));
   });
 
   test("refuse requests beside them, as they did", () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { account } from "../../../actors/account/account.ts";
 import type { Admitted } from "../../../actors/account/admit.ts";
+import { heldWindows } from "../../../actors/account/held-windows.ts";
 import { closeHold, HOLD_TTL_MS, HOLDS_MAX } from "../../../actors/account/holds.ts";
 import type { Nano } from "../../../actors/money.ts";
 import { counted, NO_LIMITS, type RateLimits } from "../../../actors/rate-window.ts";
@@ -16,7 +17,7 @@ const OTHER = { model: "n", cost: usd(2), promptCost: usd(0.2), promptTokens: 20
 /** Requests and tokens that count in a model's minute, held and settled ones. */
 function inMinute(one: Living, model: string): { requests: number; tokens: number } {
   const sum = { requests: 0, tokens: 0 };
-  for (const windows of [one.state.modelWindows, one.state.volatile.modelWindows]) {
+  for (const windows of [one.state.modelWindows, heldWindows(one.state, one.now).models]) {
     const found = windows.get(model);
     if (found === undefined) continue;
     const { requests, tokens } = counted(found, "minute", one.now);
@@ -27,7 +28,7 @@ function inMinute(one: Living, model: string): { requests: number; tokens: numbe
 }
 
 const accountMinute = (one: Living) => {
-  const held = counted(one.state.volatile.windows, "minute", one.now);
+  const held = counted(heldWindows(one.state, one.now).account, "minute", one.now);
   const settled = counted(one.state.windows, "minute", one.now);
   return { requests: held.requests + settled.requests, tokens: held.tokens + settled.tokens };
 };
