@@ -2,6 +2,7 @@
 // case per event, the same live and on replay. No ledger line is handled here.
 
 import { assert, unreachable } from "../../src/base/errors.ts";
+import { SmallMap } from "../../src/base/small-map.ts";
 import { ZERO } from "../money.ts";
 import { dayOf } from "../time.ts";
 import { compactProfile } from "./compact-profile.ts";
@@ -118,14 +119,19 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
 /** Puts the account under its new parent; the former parent still has to learn of it. */
 function applyMove(state: Account, move: ReturnType<typeof asked>, at: number): void {
   leave(state, move);
+  const { dna } = profileOf(state);
   setProfile(state, { ...profileOf(state), ...move.brings, parent: move.to, dna: move.dna, updatedAt: at });
   disableForeignKeys(state, profileOf(state));
   state.move = { ...move, stage: "moved" };
   // The pause followed a refusal by the former parent.
   state.quota = { ...state.quota, notBefore: 0 };
   // The current day's usage is written under the new DNA; earlier days stay where they were charged.
-  const day = dayOf(at);
-  if (state.usage.has(day)) state.volatile.daysDirty = including(state.volatile.daysDirty, day);
+  const today = dayOf(at);
+  const { volatile } = state;
+  if (state.usage.has(today)) volatile.daysDirty = including(volatile.daysDirty, today);
+  const former = volatile.formerDna ?? new SmallMap<string, string>();
+  for (const day of state.usage.keys()) if (day !== today && !former.has(day)) former.set(day, dna);
+  volatile.formerDna = former.size === 0 ? null : former;
 }
 
 /** Returns the profile with a change applied; `limits` is merged, every other field is replaced. */

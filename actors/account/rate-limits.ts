@@ -1,5 +1,5 @@
 // Rate limits of an account and of its models: what counts now, what a request may reserve, and what the
-// response headers report. Reads only; `evolve` and holds.ts count.
+// response headers report. It counts nothing: `evolve` and held-windows.ts do.
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { NamedKey } from "../api-key/named-key.ts";

@@ -127,6 +127,8 @@ export interface Volatile {
   abandoned: Set<string> | null;
   /** Recently charged requests by Idempotency-Key, oldest first; null while there are none: see `rememberCharged`. */
   charged: SmallMap<string, { readonly id: string; readonly body: string; readonly at: number }> | null;
+  /** DNA of the days of `usage` that ended before a move and are not materialized yet; null until there is one. */
+  formerDna: SmallMap<string, string> | null;
   /** What `materialize` must write next; also the two fields below. */
   profileDirty: boolean;
   /** Days of `usage`, each once. */
@@ -147,6 +149,7 @@ export const freshVolatile = (): Volatile => ({
   ended: new EndedRequests(),
   abandoned: null,
   charged: null,
+  formerDna: null,
   profileDirty: false,
   daysDirty: NO_LIST,
   alertsDirty: NO_LIST,

@@ -102,12 +102,18 @@ export function materialize(state: Account): Document[] {
     documents.push({
       table: "usage",
       id: `${state.id}/${day}`,
-      body: { account: state.id, dna: profile.dna, day, models: copied(models) },
+      body: {
+        account: state.id,
+        dna: volatile.formerDna?.get(day) ?? profile.dna,
+        day,
+        models: copied(models),
+      },
     });
   }
   const newest = [...state.usage.keys()].sort().at(-1);
   for (const day of state.usage.keys()) if (day !== newest) state.usage.delete(day);
   volatile.daysDirty = NO_LIST;
+  volatile.formerDna = null;
   documents.push(...alertDocuments(state, profile));
   // The account's document is written last, so that everything it sums up is already there.
   if (volatile.profileDirty) documents.push(accountDocument(state, profile));

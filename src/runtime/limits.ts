@@ -33,8 +33,8 @@ export interface RuntimeLimits {
   readonly saveMs: number;
   readonly saveCommits: number;
   /**
-   * Snapshots, which only a replay reads, trail the ledger by at most this (ms) and one save more, or by `snapshotCommits`
-   * commits. An actor that commits seldom has one with each of its saves.
+   * A save has a snapshot, which only a replay reads, when the last one is this (ms) or `snapshotCommits` commits old. So an actor
+   * that commits seldom has one with each save, and a busy one trails the ledger by one save more than this.
    */
   readonly snapshotMs: number;
   readonly snapshotCommits: number;

@@ -203,6 +203,9 @@ function followPlacement(
   return stale;
 }
 
+/** Pause (ms) after which a node that leaves saves again what is not saved yet. */
+const SAVE_AGAIN_MS = 500;
+
 /** Start, periodic saves and evictions, and the end of a node. */
 function createLifecycle(
   { clock, saved }: SystemParts,
@@ -242,8 +245,14 @@ function createLifecycle(
       while (router.waiting() > 0 && clock.mono() < until) await sleep(clock, 5);
       node.state.isDraining = true;
       await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
-      void activations.saveWhole();
-      while (clock.mono() < until && activations.hasUnsaved()) await sleep(clock, 5);
+      let triedAt = Number.NEGATIVE_INFINITY;
+      while (clock.mono() < until && activations.hasUnsaved()) {
+        if (clock.mono() - triedAt >= SAVE_AGAIN_MS) {
+          triedAt = clock.mono();
+          void activations.saveWhole();
+        }
+        await sleep(clock, 5);
+      }
       reportWatermark();
       committer.stop();
       await placement.leave();

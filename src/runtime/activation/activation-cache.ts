@@ -173,11 +173,11 @@ export class ActivationCache {
   }
 
   /**
-   * Requests a save of every activation at its next chance. Those that can be saved at once are saved some
-   * at a time: a save has a copy of its actor's state, and to make text of a hundred of them takes longer than others
-   * should wait for the event loop. With many activations there are more at a time, so that all come in time.
+   * Requests a save, at its next chance, of every activation that has something to write. Those that can be saved at once are
+   * saved some at a time: to make text of the states and documents of a hundred actors takes longer than others should wait for
+   * the event loop. With many activations there are more at a time, so that all come in time.
    */
-  readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("due"));
+  readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("documents"));
 
   /** As `saveSoon`, but with the snapshots of all that none covers: for a node that leaves. */
   readonly saveWhole: () => Promise<void> = coalesce(() => this.saveEach("whole"));
@@ -199,7 +199,7 @@ export class ActivationCache {
    */
   readonly save: () => Promise<boolean> = coalesce(async () => {
     const unsaved = this.all().filter((actor) => !actor.isDocumented());
-    const saved = await Promise.all(unsaved.map((actor) => actor.save("due")));
+    const saved = await Promise.all(unsaved.map((actor) => actor.save("documents")));
     return saved.every((one) => one);
   });
 
@@ -256,6 +256,8 @@ export class ActivationCache {
     const idle = [...this.activations].filter(([, actor]) => actor.isIdle());
     idle.sort(([, a], [, b]) => a.lastUsedAt() - b.lastUsedAt());
     for (const [name] of idle.slice(0, excess)) this.passivate(name);
+    // Some may stay for their snapshots alone.
+    if (this.activations.size > limits.actors) void this.saveWhole();
   }
 
   private passivate(name: string): void {

@@ -87,7 +87,7 @@ export class Activation {
       }
       actor.loaded = { state, loadedAt: host.clock.wall(), ...position };
       actor.lastAt = position.at;
-      this.snapshots.begin(uncovered);
+      this.snapshots.begin(position.seq, uncovered);
       counters.activated++;
       host.loaded(ref, state);
       // Once this commit is stored, an owner of an earlier epoch, or a late append of a failed activation,
@@ -270,20 +270,20 @@ export class Activation {
   private async write(loaded: LoadedState): Promise<void> {
     const { snapshots } = this;
     try {
-      await snapshots.write(loaded, snapshots.take(loaded.state, loaded));
+      await snapshots.write(snapshots.take(loaded.state, loaded));
     } catch (error) {
       this.fail("snapshot_failed", error);
     }
   }
 
-  /** Saves what is committed by now, of which `due` means the documents. Returns whether it is stored. */
+  /** Saves what is committed by now, all of it or its documents. Returns whether it is stored. */
   async save(extent: SaveExtent): Promise<boolean> {
     const { actor, snapshots } = this;
     await this.loading;
     const { loaded } = actor;
     if (loaded === null) return false;
     const to = loaded.seq;
-    const isStored = () => snapshots.savedTo(loaded, extent) >= to;
+    const isStored = () => snapshots.savedTo(extent) >= to;
     for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && !isStored(); tries++) {
       snapshots.request(extent);
       const last = this.pipeline.lastBatch();

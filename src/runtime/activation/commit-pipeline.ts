@@ -1,6 +1,6 @@
 // Carries an actor's batches to the store: those that wait, the one commit in flight, and what follows it.
 //
-//   batch opened by a turn -> committer ready: cut into a commit, with the effects and snapshot of that moment
+//   batch opened by a turn -> committer ready: cut into a commit, with the effects and the save of that moment
 //   -> stored: effects delivered, documents written, publications sent, replies released
 //   -> lost or unknown: the activation fails; waiting callers learn that the outcome is unknown
 //
@@ -14,7 +14,7 @@ import type { ActorContext } from "./actor-context.ts";
 import { type CommitBatch, emptyCommitBatch } from "./commit-batch.ts";
 import type { Writer } from "./committer.ts";
 import type { DedupTable } from "./dedup-table.ts";
-import { advance, type LoadedState } from "./replay.ts";
+import { advance } from "./replay.ts";
 import type { SnapshotWriter, TakenSave } from "./snapshot-writer.ts";
 
 /**
@@ -116,8 +116,7 @@ export class CommitPipeline implements Writer {
       events: batch.events,
     };
     actor.lastAt = Math.max(actor.lastAt, commit.at);
-    // When nothing is decided beyond this commit, the state equals the ledger up to it: the moment for a
-    // snapshot.
+    // When nothing is decided beyond this commit, the state equals the ledger up to it: the moment for a save.
     const isSaveDue = queue.length === 0 && (batch.save || snapshots.due());
     // A save that an administrative reply needs is deferred to a batch that can take one, and the reply
     // waits for it.
@@ -161,16 +160,13 @@ export class CommitPipeline implements Writer {
     // Publications leave at once and so in the order of commits: a save may take longer than the next commit.
     if (batch.publish.length > 0) actor.host.publish(batch.publish);
     if (inFlight.save === null && inFlight.deferredTo === null) batch.release(true);
-    else void this.releaseSaved(loaded, inFlight);
+    else void this.releaseSaved(inFlight);
   }
 
   /** Writes the save of a commit and releases its batch, after the save when a reply needs that. */
-  private async releaseSaved(
-    loaded: LoadedState,
-    { batch, save, deferredTo }: InFlightCommit,
-  ): Promise<void> {
+  private async releaseSaved({ batch, save, deferredTo }: InFlightCommit): Promise<void> {
     if (save !== null) {
-      const written = this.snapshots.write(loaded, save);
+      const written = this.snapshots.write(save);
       if (batch.save) await written;
     }
     if (deferredTo !== null) await deferredTo.durable;

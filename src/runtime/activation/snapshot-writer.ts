@@ -11,7 +11,7 @@ import type { Save, StoredDocument } from "../../store/store.ts";
 import type { AnyBehavior } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 import type { DedupTable } from "./dedup-table.ts";
-import { type LoadedState, type Position, snapshotOf, type Uncovered } from "./replay.ts";
+import { type Position, snapshotOf, type Uncovered } from "./replay.ts";
 
 /** The actor whose documents and snapshots are written; an `ActorContext`. */
 interface SnapshotOwner {
@@ -28,7 +28,7 @@ interface SnapshotOwner {
 }
 
 /** What a save is to have: documents, and the snapshot when it is due; or both in any case. */
-export type SaveExtent = "due" | "whole";
+export type SaveExtent = "documents" | "whole";
 
 /** A save, what was requested of it, and the position in the ledger of the state that it has. */
 export interface TakenSave {
@@ -43,12 +43,13 @@ export class SnapshotWriter {
   private unsaved: Map<string, StoredDocument> | null = null;
   /** What the next save that is possible has to have; null when none was requested. */
   private wanted: SaveExtent | null = null;
-  /** Commits behind the stored documents. */
-  private undocumented = 0;
-  /** Commits behind the stored snapshot, and the `at` of the first of them. */
-  private uncovered = 0;
+  /** The seqs of the newest durable commit, and of the newest ones that stored documents and the stored snapshot have. */
+  private seq = 0;
+  private documentedTo = 0;
+  private coveredTo = 0;
+  /** The `at` of the first commit that no snapshot covers; null when all are covered. */
   private uncoveredSince: number | null = null;
-  /** Monotonic ms at which the last snapshot was stored; null before the first. */
+  /** Monotonic ms at which the last snapshot was taken; null before the first, and when it could not be stored. */
   private snapshotAt: number | null = null;
 
   constructor(
@@ -56,17 +57,18 @@ export class SnapshotWriter {
     private readonly ids: DedupTable,
   ) {}
 
-  /** Called when the actor is loaded, with the commits that no snapshot covers. */
-  begin({ commits, since }: Uncovered): void {
-    this.wanted = commits > 0 ? "due" : null;
-    this.undocumented = commits;
-    this.uncovered = commits;
+  /** Called when the actor is loaded up to `seq`, with the commits that no snapshot covers. */
+  begin(seq: number, { commits, since }: Uncovered): void {
+    this.wanted = commits > 0 ? "documents" : null;
+    this.seq = seq;
+    this.documentedTo = seq - commits;
+    this.coveredTo = seq - commits;
     this.uncoveredSince = since;
   }
 
   /** Returns whether a save is due at the next moment that allows one. */
   due(): boolean {
-    return this.wanted !== null || this.undocumented >= this.actor.host.limits.saveCommits;
+    return this.wanted !== null || this.seq - this.documentedTo >= this.actor.host.limits.saveCommits;
   }
 
   /** Requests a save where one of this extent would write something. */
@@ -74,16 +76,17 @@ export class SnapshotWriter {
     if (this.wouldWrite(extent) && this.wanted !== "whole") this.wanted = extent;
   }
 
-  /** Returns whether a save of this extent would write something now. */
+  /** Returns whether a save of this extent, or of a larger one that was requested, would write something now. */
   wouldWrite(extent: SaveExtent): boolean {
-    return this.undocumented > 0 || (this.uncovered > 0 && (extent === "whole" || this.isSnapshotDue()));
+    if (!this.isDocumented()) return true;
+    const isWhole = extent === "whole" || this.wanted === "whole";
+    return this.coveredTo < this.seq && (isWhole || this.isSnapshotDue());
   }
 
   /** Called when a commit is durable. */
-  committed(position: Position): void {
-    this.undocumented++;
-    this.uncovered++;
-    this.uncoveredSince ??= position.at;
+  committed({ seq, at }: Position): void {
+    this.seq = seq;
+    this.uncoveredSince ??= at;
   }
 
   /** Returns the documents of a state that is exactly at `position`, and its snapshot when that is due or requested. */
@@ -93,9 +96,10 @@ export class SnapshotWriter {
       this.unsaved ??= new Map();
       this.unsaved.set(keyOf(document), { ...document, seq: position.seq });
     }
-    const extent = this.wanted ?? "due";
+    const extent = this.wanted ?? "documents";
     this.wanted = null;
     const hasSnapshot = extent === "whole" || this.isSnapshotDue();
+    if (hasSnapshot) this.snapshotAt = actor.host.clock.mono();
     const save = {
       documents: [...(this.unsaved?.values() ?? [])],
       snapshot: hasSnapshot ? snapshotOf(actor.behavior, actor, state, position, ids) : null,
@@ -104,14 +108,15 @@ export class SnapshotWriter {
     return { save, extent, position: { seq: position.seq, at: position.at } };
   }
 
-  /** Writes a save of the loaded actor. Resolves also when that failed, which it logs. */
-  async write(loaded: LoadedState, { save, extent, position }: TakenSave): Promise<void> {
+  /** Writes a save. Resolves also when that failed, which it logs. */
+  async write({ save, extent, position }: TakenSave): Promise<void> {
     const { host, name } = this.actor;
     const { documents, snapshot } = save;
     try {
       if (documents.length > 0 || snapshot !== null) await host.save(save);
     } catch (error) {
       if (this.wanted !== "whole") this.wanted = extent;
+      if (snapshot !== null) this.snapshotAt = null;
       host.log("warn", "save_failed", { actor: name, error: String(error) });
       return;
     }
@@ -120,12 +125,12 @@ export class SnapshotWriter {
       if (this.unsaved?.get(key)?.seq === document.seq) this.unsaved.delete(key);
     }
     if (this.unsaved?.size === 0) this.unsaved = null;
-    this.undocumented = Math.max(0, loaded.seq - position.seq);
-    if (snapshot === null) return;
-    this.snapshotAt = host.clock.mono();
-    this.uncovered = Math.max(0, loaded.seq - position.seq);
+    this.documentedTo = Math.max(this.documentedTo, position.seq);
+    // An older save may end after a newer one.
+    if (snapshot === null || position.seq <= this.coveredTo) return;
+    this.coveredTo = position.seq;
     // What was committed during the save is at least as new as the save itself.
-    this.uncoveredSince = this.uncovered === 0 ? null : position.at;
+    this.uncoveredSince = this.coveredTo >= this.seq ? null : position.at;
   }
 
   /** Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. */
@@ -135,12 +140,12 @@ export class SnapshotWriter {
 
   /** Returns whether everything committed is in stored documents. */
   isDocumented(): boolean {
-    return this.undocumented === 0;
+    return this.documentedTo >= this.seq;
   }
 
   /** Returns the seq of the newest commit that a stored save of this extent has. */
-  savedTo({ seq }: Position, extent: SaveExtent): number {
-    return seq - (extent === "whole" ? this.uncovered : this.undocumented);
+  savedTo(extent: SaveExtent): number {
+    return extent === "whole" ? this.coveredTo : this.documentedTo;
   }
 
   private isSnapshotDue(): boolean {
@@ -148,7 +153,7 @@ export class SnapshotWriter {
     return (
       store.followsSnapshots ||
       this.snapshotAt === null ||
-      this.uncovered >= limits.snapshotCommits ||
+      this.seq - this.coveredTo >= limits.snapshotCommits ||
       clock.mono() - this.snapshotAt >= limits.snapshotMs
     );
   }

@@ -1,6 +1,6 @@
 // Finds the actors that an owner of shards must load: those with commits that no snapshot covers, and those with pending
-// effects. After 30 seconds of load there are some 100,000 commits to look at, so it looks at some of them in each turn of
-// the event loop. It never writes.
+// effects. After a crash under load there are some 40 seconds of commits to look at, 200,000 of them, so it looks at some in each
+// turn of the event loop. It never writes.
 
 import { compareText } from "../indexed-fields.ts";
 import type { Store } from "../store.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { type AccountCommand, account } from "../../../actors/account/account.ts";
 import { CLOSING_MS, type UnfinishedWork } from "../../../actors/account/closing.ts";
-import type { ProfileChange } from "../../../actors/account/state.ts";
+import type { Account, ProfileChange } from "../../../actors/account/state.ts";
 import { type AccountId, MAIN_API_KEY } from "../../../actors/ids.ts";
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import {
@@ -433,6 +433,42 @@ describe("a frozen account", () => {
     tree.ask(5, move("N", 3));
     tree.rest();
     expect(dnas()).toEqual([]);
+  });
+
+  test("writes an earlier day where it was, also when that is written after the move, or again by a replay", () => {
+    const tree = family();
+    const usageOf = (state: Account) =>
+      account
+        .materialize(state)
+        .flatMap(({ table, body }) => (table === "usage" ? [[body.day, body.dna]] : []));
+    const times: number[] = [];
+    const endDay = (): void => {
+      while (times.length < tree.of(5).events.length) times.push(tree.now);
+      tree.now += DAY;
+    };
+    const moveTo = (id: string, to: number): void => {
+      tree.ask(5, { ...{ type: "move", id, bornAt: NOON, to: to as AccountId }, dna: `.1.2.${to}.`, by });
+      tree.rest();
+    };
+    const charge = (id: string) => tree.ask(5, { type: "charge", ...factsOf({ id, cost: usd(1) }) });
+    charge("a");
+    endDay();
+    moveTo("M", 4);
+    charge("b");
+    endDay();
+    moveTo("N", 3);
+    charge("c");
+    endDay();
+    const replayed = account.empty("5");
+    for (const [i, event] of tree.of(5).events.entries()) account.evolve(replayed, event, times[i]!);
+    const days = [
+      ["2026-01-15", ".1.2.3."],
+      ["2026-01-16", ".1.2.4."],
+      ["2026-01-17", ".1.2.3."],
+    ];
+    expect(usageOf(tree.of(5).state)).toEqual(days);
+    expect(usageOf(replayed)).toEqual(days);
+    expect(usageOf(replayed)).toEqual([]);
   });
 });
 

@@ -349,6 +349,31 @@ describe("how often a snapshot is written", () => {
     expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(2);
   });
 
+  test("a node that leaves tries again what could not be saved", async () => {
+    const made = await rig();
+    await made.ask("a", "save", { amount: 1 });
+    await made.ask("a", "add", { amount: 1 });
+    const mend = made.store.failSaves();
+    const drained = made.system.drain(5_000);
+    await made.clock.advance(100);
+    mend();
+    await made.clock.advance(1_000);
+    await drained;
+    expect((await made.store.loadSnapshot("account/a"))?.seq).toBe(2);
+  });
+
+  test("above the bound of actors in memory all are written, so that some can be unloaded", async () => {
+    const made = await rig({ limits: { actors: 2 } });
+    for (let i = 0; i < 5; i++) {
+      await made.ask(`p${i}`, "save", { amount: 1 });
+      await made.ask(`p${i}`, "add", { amount: 1 });
+    }
+    await made.clock.advance(10_000);
+    expect(made.system.stats().actors).toBe(5);
+    await made.clock.advance(10_000);
+    expect(made.system.stats().actors).toBe(2);
+  });
+
   test("a failed one is tried again, and the watermark waits for it", async () => {
     const made = await rig();
     await made.ask("a", "save", { amount: 1 });
