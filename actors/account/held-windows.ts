@@ -19,7 +19,7 @@ export function heldWindows({ volatile }: Account, now: number): HeldWindows {
 
 /**
  * Adds requests and tokens of an open hold to the windows at the times at which they count, negative numbers to remove them.
- * Windows that are not made yet will have them.
+ * Windows that are not made yet will have them, so the hold itself changes in the same step, before anything asks.
  */
 export function shiftHeld(
   { volatile }: Account,
@@ -38,10 +38,10 @@ function add(
   requests: number,
   tokens: number,
 ): void {
-  const counted = requestsOf(hold, requests);
+  const counted = countedRequests(hold, requests);
   addTo(account, hold.admittedAt, now, counted, tokens);
   addTo(modelWindows(models, hold.model, now), hold.takenAt, now, counted, tokens);
 }
 
 /** Returns the requests that a hold counts: none where the ledger's windows count its request already. */
-export const requestsOf = (hold: Hold, requests: number): number => (hold.counted ? 0 : requests);
+export const countedRequests = (hold: Hold, requests: number): number => (hold.counted ? 0 : requests);

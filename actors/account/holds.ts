@@ -6,7 +6,7 @@ import { SmallMap } from "../../src/base/small-map.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, type Nano, plus, ZERO } from "../money.ts";
 import { addToMinute, emptyWindows } from "../rate-window.ts";
-import { requestsOf, shiftHeld } from "./held-windows.ts";
+import { countedRequests, shiftHeld } from "./held-windows.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
 
 /** Open holds of one account; further requests are refused. */
@@ -113,5 +113,5 @@ function shift(state: Account, hold: Hold, now: number, requests: number, tokens
   shiftHeld(state, hold, now, requests, tokens);
   const ofKey = keyHoldsOf(state, hold);
   if (ofKey === null) return;
-  addToMinute(ofKey.windows, hold.admittedAt, now, requestsOf(hold, requests), tokens);
+  addToMinute(ofKey.windows, hold.admittedAt, now, countedRequests(hold, requests), tokens);
 }

@@ -246,7 +246,7 @@ function createLifecycle(
       node.state.isDraining = true;
       await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
       let triedAt = Number.NEGATIVE_INFINITY;
-      while (clock.mono() < until && activations.hasUnsaved()) {
+      while (clock.mono() < until && activations.hasUncovered()) {
         if (clock.mono() - triedAt >= SAVE_AGAIN_MS) {
           triedAt = clock.mono();
           void activations.saveWhole();

@@ -146,7 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "watermark not kept",
     rule: "a watermark waits for what is not saved",
     file: "src/runtime/activation/activation-cache.ts",
-    from: "for (const activation of this.all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);",
+    from: "for (const activation of this.all()) oldest = Math.min(oldest, activation.uncoveredSince() ?? oldest);",
     to: "",
     seeds: 120,
     options: {

@@ -133,9 +133,9 @@ describe("the checkers find", () => {
   }
 });
 
-/** Tries some seeds until the checker speaks. */
+/** Tries some seeds until the checker speaks: the hardest of these bugs shows in one of seven. */
 async function firstFound(checker: string, options: Options): Promise<string | null> {
-  for (let seed = 1; seed <= 12; seed++) {
+  for (let seed = 1; seed <= 50; seed++) {
     const { violations } = await simulate(seed, { nodes: 1, ...options });
     if (violations.some((one) => one.checker === checker)) return checker;
   }

@@ -204,8 +204,8 @@ export class ActivationCache {
   });
 
   /** Returns whether some activation has commits that no snapshot covers. */
-  hasUnsaved(): boolean {
-    return this.all().some((actor) => actor.unsavedSince() !== null);
+  hasUncovered(): boolean {
+    return this.all().some((actor) => actor.uncoveredSince() !== null);
   }
 
   /**
@@ -215,7 +215,7 @@ export class ActivationCache {
   watermark(): number | null {
     if (this.failed.size > 0) return null;
     let oldest = this.host.clock.wall();
-    for (const activation of this.all()) oldest = Math.min(oldest, activation.unsavedSince() ?? oldest);
+    for (const activation of this.all()) oldest = Math.min(oldest, activation.uncoveredSince() ?? oldest);
     for (const [shard, { since, epoch }] of this.unsavable) {
       // In a later epoch the shard's own recovery scan covers it, even if this node is the owner again.
       if (this.ownEpoch(shard) === epoch) oldest = Math.min(oldest, since);
@@ -289,7 +289,7 @@ export class ActivationCache {
     try {
       if (this.parts.placement.drainEpochOf(shard) > 0) await activation.drain();
     } finally {
-      const since = activation.unsavedSince();
+      const since = activation.uncoveredSince();
       if (since !== null) this.keepUnsavable(shard, epoch, since);
       activation.drop();
       this.leaving.delete(activation.actor);

@@ -312,7 +312,7 @@ export class Activation {
    * Returns the wall-clock ms of the oldest commit that no snapshot covers; null when all are covered. What
    * is decided but not committed counts too, with the time of the decision.
    */
-  unsavedSince(): number | null {
+  uncoveredSince(): number | null {
     return this.snapshots.since() ?? this.pipeline.oldestAt();
   }
 
