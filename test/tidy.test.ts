@@ -46,15 +46,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/supervisor": ["src/base", "src/settings"],
   "src/http": [
-    ...[
-      "actors",
-      "src/base",
-      "src/runtime",
-      "src/store/store.ts",
-      "src/store/store-errors.ts",
-      "src/gateway",
-    ],
-    ...["src/admin", "src/report"],
+    ...["actors", "src/base", "src/runtime", "src/store/store.ts", "src/gateway", "src/admin", "src/report"],
+    "src/store/store-errors.ts",
   ],
 };
 

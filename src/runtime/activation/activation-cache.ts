@@ -179,7 +179,7 @@ export class ActivationCache {
    */
   readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("documents"));
 
-  /** As `saveSoon`, but with the snapshots of all that none covers: for a node that leaves. */
+  /** As `saveSoon`, but with the snapshots of all that none covers: for a node that leaves or has too many actors. */
   readonly saveWhole: () => Promise<void> = coalesce(() => this.saveEach("whole"));
 
   private async saveEach(extent: SaveExtent): Promise<void> {

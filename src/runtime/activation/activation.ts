@@ -260,9 +260,7 @@ export class Activation {
    * rejects; else null.
    */
   saveSoon(extent: SaveExtent): Promise<void> | null {
-    const { snapshots } = this;
-    if (!snapshots.wouldWrite(extent)) return null;
-    snapshots.request(extent);
+    if (!this.snapshots.request(extent)) return null;
     const settled = this.settled();
     return settled === null ? null : this.write(settled);
   }

@@ -71,16 +71,16 @@ export class SnapshotWriter {
     return this.wanted !== null || this.seq - this.documentedTo >= this.actor.host.limits.saveCommits;
   }
 
-  /** Requests a save where one of this extent would write something. */
-  request(extent: SaveExtent): void {
-    if (this.wouldWrite(extent) && this.wanted !== "whole") this.wanted = extent;
-  }
-
-  /** Returns whether a save of this extent, or of a larger one that was requested, would write something now. */
-  wouldWrite(extent: SaveExtent): boolean {
-    if (!this.isDocumented()) return true;
-    const isWhole = extent === "whole" || this.wanted === "whole";
-    return this.coveredTo < this.seq && (isWhole || this.isSnapshotDue());
+  /**
+   * Requests a save of this extent, unless a larger one was requested already. Returns false, and requests nothing, when it would
+   * write nothing.
+   */
+  request(extent: SaveExtent): boolean {
+    const wanted = this.wanted === "whole" ? "whole" : extent;
+    const isSnapshotMissing = this.coveredTo < this.seq && (wanted === "whole" || this.isSnapshotDue());
+    if (this.isDocumented() && !isSnapshotMissing) return false;
+    this.wanted = wanted;
+    return true;
   }
 
   /** Called when a commit is durable. */

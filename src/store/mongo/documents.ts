@@ -89,9 +89,7 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
       const documents = [...tables]
         .sort(([a], [b]) => Number(SUMMING.has(a)) - Number(SUMMING.has(b)))
         .map(([table, some]) => [table, newest(some.map(storedDocument))] as const);
-      const states = newest(
-        saves.flatMap(({ snapshot }) => (snapshot === null ? [] : snapshotDocument(snapshot))),
-      );
+      const states = newest(saves.flatMap(({ snapshot }) => snapshot ?? []).map(snapshotDocument));
       for (const [table, some] of documents) await replace(table, some);
       if (states.length > 0) await replace("snapshots", states);
     },
