@@ -30,7 +30,7 @@ import { type StoredFacts, storedFacts } from "./stored-facts.ts";
  * request with the same Idempotency-Key was charged, and user_not_found if the account never existed.
  */
 export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision<AccountEvent> {
-  rememberEnded(state, facts.id, turn.now);
+  if (!facts.isLast) rememberEnded(state, facts.id, turn.now);
   if (turn.done) {
     closeHold(state, facts.id, turn.now);
     return { reply: {} };

@@ -59,7 +59,7 @@ type Charged = {
   readonly counted?: true;
   /** Present beside `idempotency`, whose dedup id contains the account and is built from the event alone. */
   readonly account?: AccountId;
-} & Omit<ChargeFacts, "keep" | "delivered"> &
+} & Omit<ChargeFacts, "keep" | "delivered" | "isLast"> &
   LedgerLine;
 
 /** Events that move or count credit. Those with `balanceAfter` are ledger lines. */

@@ -4,7 +4,7 @@
 import type { ChargeFacts } from "./types.ts";
 
 /** The facts of a charge as its ledger line has them. */
-export type StoredFacts = Omit<ChargeFacts, "keep" | "delivered">;
+export type StoredFacts = Omit<ChargeFacts, "keep" | "delivered" | "isLast">;
 
 type OptionalFact = {
   [K in keyof StoredFacts]-?: Record<never, never> extends Pick<StoredFacts, K> ? K : never;

@@ -157,4 +157,9 @@ export interface ChargeFacts extends LineApiKey {
   readonly keep?: Nano;
   /** The client already has the whole answer, because the charge was delayed. Not stored in the ledger. */
   readonly delivered?: true;
+  /**
+   * No message that opens the request's hold can arrive any more, so the account need not remember that the request has
+   * ended. Not stored in the ledger.
+   */
+  readonly isLast?: true;
 }

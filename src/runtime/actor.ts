@@ -180,6 +180,11 @@ export interface Envelope {
   /** An earlier attempt may have run, so the ledger is searched for the dedup id whatever the clocks say. */
   readonly retry?: boolean;
   /**
+   * The command runs on its caller's stack, at the first attempt: no copy of it is under way, and one that follows is a
+   * `retry`.
+   */
+  readonly isSole?: boolean;
+  /**
    * The command is an effect. It is never too old, because its receiver is idempotent, by nature or by its
    * dedup id.
    */

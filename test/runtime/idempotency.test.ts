@@ -140,6 +140,25 @@ describe("a marked command", () => {
     expect(await ask("a", "pay", { mark: "m", amount: 1 }, { id: "m", bornAt })).toBe(1);
   });
 
+  test("that ran on its caller's stack is remembered until its commit, and then found in the ledger", async () => {
+    const { ask, clock, store, system } = await rig();
+    await ask("a", "add", { amount: 0 });
+    // From then on a new id is not looked up.
+    await clock.advance(3_000);
+    const bornAt = clock.wall();
+    const release = store.holdAppends();
+    const now = { id: "m", bornAt };
+    const first = system.askNow({ kind: "account", id: "a" }, "pay", { mark: "m", amount: 1 }, { id: "m" });
+    const asked = countMarked(store);
+    const waiting = ask("a", "pay", { mark: "m", amount: 1 }, now);
+    await settled();
+    expect(asked()).toBe(0);
+    release();
+    expect([await first, await waiting]).toEqual([1, 1]);
+    expect(await ask("a", "pay", { mark: "m", amount: 1 }, now)).toBe(-1);
+    expect([asked(), await totalOf(store, "a")]).toEqual([1, 1]);
+  });
+
   test("sent twice at once while the ledger is asked is executed once", async () => {
     const { ask, clock, store } = await rig();
     await ask("a", "add", { amount: 0 });

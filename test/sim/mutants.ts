@@ -109,8 +109,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "replies not gated",
     rule: "a reply waits for its commit",
     file: turns,
-    from: "return { reply, batch: this.record(fold, turn, reply, hasDedupId, decision) };",
-    to: "this.record(fold, turn, reply, hasDedupId, decision);\n    return { reply, batch: null };",
+    from: "return { reply, batch: this.record(fold, turn, reply, memory, decision) };",
+    to: "this.record(fold, turn, reply, memory, decision);\n    return { reply, batch: null };",
   },
   {
     name: "reads not gated",
@@ -206,6 +206,26 @@ export const MUTANTS: readonly Mutant[] = [
       to: "",
     },
     options: { ...kind, cluster: { ...kind.cluster, bus: slowBus() } },
+    seeds: 80,
+  },
+  {
+    name: "sent admissions counted as decided at once",
+    rule: "an account remembers ended requests whose admission may arrive after their end",
+    file: "src/gateway/admission/hold-registry.ts",
+    from: "return entry?.isAtOnce === true && !entry.isReasserted;",
+    to: "return entry !== undefined;",
+    options: {
+      ...{ ...kind, cluster: { ...kind.cluster, bus: { ...slowBus(), slow: 0.3, slowMs: 3_500 } } },
+      load: { ...busy(), requests: 1_500, thinkMs: 1_000 },
+    },
+    seeds: 80,
+  },
+  {
+    name: "kept ids sent as new ones",
+    rule: "what may have been sent before is looked up in the ledger",
+    file: "src/runtime/cluster/retry-client.ts",
+    from: "isRetry || options.bornAt !== undefined",
+    to: "isRetry",
     seeds: 80,
   },
   {

@@ -4,7 +4,9 @@
 // spool.
 //
 // A request may end while its hold is being re-asserted, and that message may arrive last. So every hold that
-// was ever re-asserted is also reported as ended. A failed report is retried until it succeeds, until the
+// was ever re-asserted is also reported as ended. An admission that was sent may arrive last too, so the account
+// remembers ended requests; not one whose hold was taken on the caller's stack and never re-asserted, as almost all
+// are where the account is (`isTakenAtOnce`). A failed report is retried until it succeeds, until the
 // request ends, or until the account could not hold anything for it any more; and at once when the account is
 // known to be reachable again. It sends accounts nothing else and decides nothing.
 
@@ -24,8 +26,15 @@ export type RegisteredHold = Omit<Hold, "expiresAt" | "holder" | "counted">;
 
 /** The registry of one node. */
 export interface HoldRegistry {
-  /** Adds a hold that the account has taken, or replaces it. */
-  add(account: AccountId, hold: RegisteredHold): void;
+  /**
+   * Adds a hold that the account has taken, or replaces it. `isAtOnce` means that it was taken on the caller's stack, so that
+   * no copy of the admission is under way.
+   */
+  add(account: AccountId, hold: RegisteredHold, isAtOnce?: boolean): void;
+  /** Called when an admission of request `id` is sent, and may arrive at any time from now on. */
+  sent(id: string): void;
+  /** Returns whether the hold of request `id` is registered, and nothing that was sent can open it after its end. */
+  isTakenAtOnce(id: string): boolean;
   /** Raises a hold to at least these amounts. */
   grow(id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
   /** Re-asserts the hold of request `id` in the background, if it has not ended. */
@@ -64,6 +73,8 @@ const PAUSE_MS_MAX = 5_000;
 class Entry {
   /** The hold was re-asserted, or is being so. */
   isReasserted = false;
+  /** Each of its admissions was decided on the caller's stack. */
+  isAtOnce = true;
   newer: Entry | null = null;
   older: Entry | null = null;
 
@@ -141,13 +152,15 @@ class NodeHoldRegistry implements HoldRegistry {
     });
   }
 
-  add(account: AccountId, hold: RegisteredHold): void {
+  add(account: AccountId, hold: RegisteredHold, isAtOnce = false): void {
     const known = this.byId.get(hold.id);
     if (known !== undefined) {
       known.hold = hold;
+      known.isAtOnce &&= isAtOnce;
       return;
     }
     const entry = new Entry(account, hold);
+    entry.isAtOnce = isAtOnce;
     this.byId.set(hold.id, entry);
     const older = this.newest.get(account);
     if (older !== undefined) {
@@ -155,6 +168,16 @@ class NodeHoldRegistry implements HoldRegistry {
       older.newer = entry;
     }
     this.newest.set(account, entry);
+  }
+
+  sent(id: string): void {
+    const entry = this.byId.get(id);
+    if (entry !== undefined) entry.isAtOnce = false;
+  }
+
+  isTakenAtOnce(id: string): boolean {
+    const entry = this.byId.get(id);
+    return entry?.isAtOnce === true && !entry.isReasserted;
   }
 
   grow(id: string, { cost, tokens }: { readonly cost: Nano; readonly tokens: number }): void {

@@ -127,8 +127,9 @@ class NodeSettlement implements Settlement {
     const round = this.holds.generation();
     const { system } = this.parts;
     const reply = system.askNow(actorRef.account(account), "admit", input, options);
-    if (!(reply instanceof Promise)) return this.register(account, input, reply, round);
-    return reply.then((later) => this.register(account, input, later, round));
+    if (!(reply instanceof Promise)) return this.register(account, input, reply, round, true);
+    this.holds.sent(input.id);
+    return reply.then((later) => this.register(account, input, later, round, false));
   }
 
   idle(): Promise<void> {
@@ -199,14 +200,23 @@ class NodeSettlement implements Settlement {
     return this.late;
   }
 
-  /** Registers the hold that the account has taken. `round` is the generation before it was asked. */
-  private register(account: AccountId, input: AdmitInput, reply: AdmitReply, round: number): AdmitReply {
+  /**
+   * Registers the hold that the account has taken. `round` is the generation before it was asked; `isAtOnce` as for
+   * `HoldRegistry`.
+   */
+  private register(
+    account: AccountId,
+    input: AdmitInput,
+    reply: AdmitReply,
+    round: number,
+    isAtOnce: boolean,
+  ): AdmitReply {
     if ("stale" in reply) return reply;
     const { holds } = this;
     const { id, model, idempotency } = input;
     const { cost, tokens, admittedAt, takenAt } = reply;
     const apiKey = reply.apiKey?.id ?? MAIN_API_KEY;
-    holds.add(account, { id, model, apiKey, idempotency, cost, tokens, admittedAt, takenAt });
+    holds.add(account, { id, model, apiKey, idempotency, cost, tokens, admittedAt, takenAt }, isAtOnce);
     if (round !== holds.generation()) holds.reassert(id);
     return reply;
   }
@@ -215,10 +225,11 @@ class NodeSettlement implements Settlement {
   private store(wait: ChargeWait): void {
     if (wait.isOver) return;
     const { account, facts } = wait;
+    const input = this.holds.isTakenAtOnce(facts.id) ? { ...facts, isLast: true as const } : facts;
     const options = { id: facts.id, budgetMs: this.waitMs };
     let reply: unknown;
     try {
-      reply = this.parts.system.askNow(actorRef.account(account), "charge", facts, options);
+      reply = this.parts.system.askNow(actorRef.account(account), "charge", input, options);
     } catch (error) {
       this.notStored(wait, error);
       return;

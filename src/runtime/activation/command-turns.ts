@@ -24,6 +24,11 @@ const OVERLOADED: TurnResult = {
   batch: null,
 };
 const TOO_OLD: TurnResult = { reply: { ok: false, code: "too_old" }, batch: null };
+/**
+ * How long a command that wrote something is remembered: as long as its commit says, for seconds after its commit since the
+ * ledger keeps its dedup id, or until its commit since no copy of it is under way either (`Envelope.isSole`).
+ */
+type Memory = "durable" | "recent" | "until_committed";
 /** A command without a dedup id is shed when its caller stopped waiting longer ago than this (ms). */
 const SHED_GRACE_MS = 2_000;
 
@@ -65,13 +70,14 @@ export class TurnRunner {
     }
     if (!hasDedupId && !envelope.effect && envelope.bornAt < now - host.limits.dedupMs) return TOO_OLD;
 
-    const { id, from, command } = envelope;
+    const { id, from, command, isSole = false } = envelope;
+    const memory: Memory = !hasDedupId ? "durable" : isSole ? "until_committed" : "recent";
     try {
       const turn: Turn =
         host.committer.lagMs() > host.limits.behindMs
           ? { id, from, now, epoch, done, behind: true }
           : { id, from, now, epoch, done };
-      return this.decide(fold, command, hasDedupId, turn);
+      return this.decide(fold, command, memory, turn);
     } catch (error) {
       if (!(error instanceof NoCase) || error.value !== command) throw error;
       host.log("warn", "command_unknown", { actor: actor.name, type: String(command.type) });
@@ -91,11 +97,11 @@ export class TurnRunner {
     const next = (): Command | null => holdOwnership.release(fold.state, host.deadNodes.has);
     for (let command = next(); command !== null; command = next()) {
       const id = host.random.id();
-      this.decide(fold, command, false, { id, from: "", now: this.actor.tick(), epoch, done: false });
+      this.decide(fold, command, "durable", { id, from: "", now: this.actor.tick(), epoch, done: false });
     }
   }
 
-  private decide(fold: LoadedState, command: Command, hasDedupId: boolean, turn: Turn): TurnResult {
+  private decide(fold: LoadedState, command: Command, memory: Memory, turn: Turn): TurnResult {
     const { behavior, host, name } = this.actor;
     host.counters.turns++;
     const decision: Decision<unknown> = behavior.decide(fold.state, command, turn);
@@ -105,14 +111,14 @@ export class TurnRunner {
       return { reply, batch: decision.ungated ? null : this.pipeline.lastBatch() };
     }
     assert(!decision.ungated, `${name}: ${command.type} writes, so its reply must wait`);
-    return { reply, batch: this.record(fold, turn, reply, hasDedupId, decision) };
+    return { reply, batch: this.record(fold, turn, reply, memory, decision) };
   }
 
   private record(
     fold: LoadedState,
     { id, now }: Turn,
     reply: Reply,
-    hasDedupId: boolean,
+    memory: Memory,
     decision: Decision<unknown>,
   ): CommitBatch {
     const { behavior, host, name } = this.actor;
@@ -126,12 +132,12 @@ export class TurnRunner {
       if (line) into.lines++;
       for (const dedupId of behavior.dedupIds(e)) into.dedupIds.push(dedupId);
     }
-    if (hasDedupId) {
-      this.ids.rememberUntilCommitted(id, reply);
-      into.dedupedCommands.push(id);
-    } else {
+    if (memory === "durable") {
       this.ids.remember(id, reply, now);
       into.done.push({ id, reply });
+    } else {
+      this.ids.rememberUntilCommitted(id, reply);
+      (memory === "recent" ? into.dedupedCommands : into.soleCommands).push(id);
     }
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;

@@ -7,8 +7,9 @@ import type { Publication, Reply } from "../actor.ts";
 export interface CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[];
   readonly done: { id: string; reply: Reply }[];
-  /** The ids of the commands that wrote a dedup id. */
+  /** The ids of the commands that wrote a dedup id, but for those of which no copy is under way (`Envelope.isSole`). */
   readonly dedupedCommands: string[];
+  readonly soleCommands: string[];
   /** The dedup ids of the events. */
   readonly dedupIds: string[];
   readonly publish: Publication[];
@@ -31,6 +32,7 @@ export function emptyCommitBatch(): CommitBatch {
     events: [],
     done: [],
     dedupedCommands: [],
+    soleCommands: [],
     dedupIds: [],
     publish: [],
     lines: 0,

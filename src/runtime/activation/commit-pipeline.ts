@@ -151,6 +151,7 @@ export class CommitPipeline implements Writer {
     const { counters, clock } = actor.host;
     advance(loaded, commit);
     this.snapshots.committed(commit);
+    this.ids.forget(batch.soleCommands);
     this.ids.committed(batch.dedupedCommands, clock.mono());
     actor.host.committed(actor, commit);
     counters.commits++;

@@ -1,7 +1,9 @@
 // The commands that an actor has executed, and their replies. There are two kinds of entry. A command without
 // a dedup id is remembered durably for 15 minutes, in its commit and in snapshots. One with a dedup id
-// (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever. An account has thousands
-// of these a second, so they have no time of their own: they are forgotten by the generation.
+// (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever. They have no time of their
+// own, since an account may have thousands of these a second: they are forgotten by the generation. One that ran on its
+// caller's stack is remembered until its commit, as almost all charges are where the account is: no copy of it can arrive
+// but one that is looked up.
 
 import { SmallMap } from "../../base/small-map.ts";
 import type { Reply } from "../actor.ts";
@@ -62,6 +64,11 @@ export class DedupTable {
     this.recent.add(id, reply);
   }
 
+  /** Forgets commands whose commit became durable, and of which no copy is under way. */
+  forget(ids: readonly string[]): void {
+    this.recent.forget(ids);
+  }
+
   /** Starts the window of commands whose commit became durable at `mono`, monotonic ms. */
   committed(ids: readonly string[], mono: number): void {
     this.recent.committed(ids, mono);
@@ -102,6 +109,10 @@ class RecentReplies {
 
   add(id: string, reply: Reply): void {
     this.waiting.set(id, isNothing(reply) ? NOTHING : reply);
+  }
+
+  forget(ids: readonly string[]): void {
+    for (const id of ids) this.waiting.delete(id);
   }
 
   committed(ids: readonly string[], mono: number): void {

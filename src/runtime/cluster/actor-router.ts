@@ -171,6 +171,7 @@ export class ActorRouter {
       // It runs now or not at all.
       expiresAt: Number.MAX_SAFE_INTEGER,
       retry,
+      isSole: !retry,
     };
     const turn = activation.handleNow(envelope);
     if (turn === null) return null;

@@ -59,10 +59,9 @@ export function createAskNow(parts: {
 
   return (to, command, options) => {
     const id = options.id ?? random.id();
-    const now = clock.wall();
-    const bornAt = options.bornAt ?? now;
-    const turn = router.attemptNow(to, id, bornAt, bornAt !== now, command);
-    if (turn === null) return ask(to, command, { ...options, id, bornAt });
+    const bornAt = options.bornAt ?? clock.wall();
+    const turn = router.attemptNow(to, id, bornAt, options.bornAt !== undefined, command);
+    if (turn === null) return ask(to, command, { ...options, id });
     if ("batch" in turn) return afterCommit(turn, to, command, options, id, bornAt);
     if (turn.ok) return turn.body;
     if (turn.code === "refused") throw new RefusedError(turn.refusal);

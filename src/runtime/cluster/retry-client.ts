@@ -70,7 +70,8 @@ export function createRetryClient(parts: {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
     const until = clock.mono() + (options.budgetMs ?? 5_000);
-    let retry = isRetry || bornAt !== clock.wall();
+    // An id that the caller has kept may have been sent before.
+    let retry = isRetry || options.bornAt !== undefined;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
       const reply = await within(

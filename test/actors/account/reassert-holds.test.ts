@@ -189,6 +189,16 @@ test("an admission that comes after its request was given up takes no hold", () 
   expect(openIds(one)).toEqual([]);
 });
 
+test("a charge remembers its request as ended, unless nothing that opens its hold can follow", () => {
+  const one = living();
+  for (const id of ["r1", "r2"]) one.admit({ id });
+  one.charge({ id: "r1" });
+  one.charge({ id: "r2", isLast: true });
+  expect(one.state.volatile.ended.all()).toEqual(["r1"]);
+  expect(openIds(one)).toEqual([]);
+  expect(one.events.flatMap(({ e }) => Object.keys(e))).not.toContain("isLast");
+});
+
 test("requests that ended are remembered for a minute, and ten thousand of them", () => {
   const one = living();
   for (let i = 0; i <= 10_000; i++) one.ask({ type: "cancel", id: `r${i}`, aborted: false });

@@ -9,7 +9,11 @@ import { actorRef, type Protocol } from "../../../actors/index.ts";
 import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import { silent } from "../../../src/base/log.ts";
 import { encode } from "../../../src/bus/codec.ts";
-import { createHoldRegistry, type RegisteredHold } from "../../../src/gateway/admission/hold-registry.ts";
+import {
+  createHoldRegistry,
+  type HoldRegistry,
+  type RegisteredHold,
+} from "../../../src/gateway/admission/hold-registry.ts";
 import type { ActorRef } from "../../../src/runtime/actor.ts";
 import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { usd } from "../../actors/account-samples.ts";
@@ -226,6 +230,38 @@ describe("a request that ends", () => {
     expect(tries).toBeGreaterThan(10);
     await clock.advance(HOLD_TTL_MS);
     expect(sent.length).toBeLessThanOrEqual(tries + 2);
+  });
+});
+
+describe("a hold is taken at once", () => {
+  const ways: Record<string, [isAtOnce: boolean, then: (holds: HoldRegistry) => void, expected: boolean]> = {
+    "when its admission was decided on the caller's stack": [true, () => {}, true],
+    "not when its admission was sent": [false, () => {}, false],
+    "not when a later admission was sent": [true, (holds) => holds.sent("a"), false],
+    "not when it was taken again by an admission that was sent": [
+      true,
+      (holds) => holds.add(SEVEN, held("a", { model: "n" })),
+      false,
+    ],
+    "not when an admission was sent before it was taken again": [
+      false,
+      (holds) => holds.add(SEVEN, held("a", { model: "n" }), true),
+      false,
+    ],
+    "not when it has ended": [true, (holds) => holds.remove("a"), false],
+  };
+  test.each(Object.entries(ways))("%s", (_way, [isAtOnce, then, expected]) => {
+    const { holds } = rig();
+    holds.add(SEVEN, held("a"), isAtOnce);
+    then(holds);
+    expect(holds.isTakenAtOnce("a")).toBe(expected);
+  });
+
+  test("not when it was reasserted", async () => {
+    const { holds, move } = rig();
+    holds.add(SEVEN, held("a"), true);
+    await move(SEVEN);
+    expect(holds.isTakenAtOnce("a")).toBe(false);
   });
 });
 

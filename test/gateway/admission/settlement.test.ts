@@ -245,6 +245,20 @@ describe("a hold that its account does not know", () => {
     return { ...parts, settle, cut, road, held };
   }
 
+  test("is remembered as ended when its admission was sent, and not when it was decided at once", async () => {
+    const { settle, system } = await rig();
+    const admitted = settle.admit(ROOT, admitInput({ id: "a" }));
+    expect(admitted).not.toBeInstanceOf(Promise);
+    await settle.charge(ROOT, facts("a"));
+    const late = system.ask(actorRef.account(ROOT), "admit", admitInput({ id: "a" }));
+    expect(await late).toMatchObject({ admittedAt: expect.any(Number) });
+    const sent = await cutting();
+    await sent.settle.admit(ROOT, admitInput({ id: "b" }));
+    await sent.settle.charge(ROOT, facts("b"));
+    const refused = sent.system.ask(actorRef.account(ROOT), "admit", admitInput({ id: "b" }));
+    expect(await ended(refused)).toContain("failed");
+  });
+
   test("is reasserted when its renewal says so", async () => {
     const { clock, settle, held } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));
