@@ -7,6 +7,7 @@ export type WritingMethods = Pick<
   Store,
   | "append"
   | "appendsAtOnce"
+  | "appendsOutliveSender"
   | "save"
   | "followsSnapshots"
   | "putRecords"
@@ -28,6 +29,7 @@ async function refuse(): Promise<never> {
 export const REFUSED_WRITES: WritingMethods = {
   append: refuse,
   appendsAtOnce: 1,
+  appendsOutliveSender: false,
   save: refuse,
   followsSnapshots: false,
   putRecords: refuse,

@@ -143,6 +143,22 @@ describe("the sweep after a restart", () => {
     expect(await after.store.loadSnapshot("account/unsaved")).toMatchObject({ state: { total: 1 } });
   });
 
+  test.each([
+    ["once where no append outlives its process", false, 0],
+    ["again where one may be stored after the first look", true, 1],
+  ])("looks %s", async (_how, appendsOutliveSender, found) => {
+    const clock = manualClock();
+    const inner = { ...memoryStore({ clock }), appendsOutliveSender };
+    const before = await rig({ inner, clock });
+    before.store.failSaves();
+    const { system } = await before.restart();
+    await before.ask("late", "add", { amount: 1 });
+    await clock.advance(29_000);
+    expect(system.stats().actors).toBe(0);
+    await clock.advance(2_000);
+    expect(system.stats().actors).toBe(found);
+  });
+
   test("reports how far everything is saved, and never beyond what is not", async () => {
     const made = await rig();
     await made.ask("a", "add", { amount: 1 });

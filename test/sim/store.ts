@@ -188,6 +188,7 @@ export function storeLine(parts: LineParts): Store {
   const { store } = disk;
   return {
     appendsAtOnce: random.between(1, 4),
+    appendsOutliveSender: true,
     followsSnapshots: false,
     async append(commits) {
       if (down()) {

@@ -1,9 +1,8 @@
 // Recovers what an earlier owner of a shard left: actors with commits that no snapshot covers, and actors
 // with pending effects. Loading them is enough: replay restores the documents and lists the effects again.
 //
-// A scan looks twice, because an append that was in flight when the owner died may be stored after the first
-// look. It continues until the store answers and every actor is loaded, and ends early for shards that this
-// node lost.
+// Where an append that was in flight when the owner died may be stored after the first look, a scan looks twice. It continues
+// until the store answers and every actor is loaded, and ends early for shards that this node lost.
 
 import { type Clock, sleep } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
@@ -70,7 +69,7 @@ export function createRecoveryScan(parts: {
           const owner = placement.ownerOf(shard);
           return owner?.node === placement.node() && owner.epoch === epochs.get(shard);
         });
-      for (const afterMs of [0, SECOND_LOOK_MS]) {
+      for (const afterMs of store.appendsOutliveSender ? [0, SECOND_LOOK_MS] : [0]) {
         if (afterMs > 0 && mine().length > 0) await sleep(clock, afterMs);
         if (draining()) return;
         const names = await actorsToRecover(mine, since - MARGIN_MS);

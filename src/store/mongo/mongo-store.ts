@@ -63,6 +63,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const store: Store = {
     append: mongoAppend(connection),
     appendsAtOnce: APPENDS_AT_ONCE,
+    appendsOutliveSender: true,
     ...mongoJournal(connection),
     lines: lines.lines,
     walkLines: lines.walkLines,

@@ -37,7 +37,7 @@ export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "acto
     async actorsToRecover(shards, since) {
       const own = new Set(shards);
       const actors = new Set(pending.all(JSON.stringify(shards)).map(actorIn));
-      // What is committed meanwhile is the caller's own, or its second look finds it (recovery-scan.ts).
+      // What is committed meanwhile is the caller's own.
       const newestAt = new StoredRow("ledger", newest.get()).integerOrNull("at") ?? since;
       // A snapshot never becomes older, so what one covered stays covered.
       const saved = new Map<string, number>();

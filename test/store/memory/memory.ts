@@ -30,6 +30,7 @@ type Ledger = Pick<
   Store,
   | "append"
   | "appendsAtOnce"
+  | "appendsOutliveSender"
   | "followsSnapshots"
   | "readCommits"
   | "loadSnapshot"
@@ -68,6 +69,7 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
   return {
     append: async (given) => copy(given).map(store),
     appendsAtOnce: 4,
+    appendsOutliveSender: true,
     followsSnapshots: false,
     async readCommits(actor, after, limit) {
       const own = of(actor);
