@@ -23,6 +23,11 @@ export interface RuntimeLimits {
   readonly appendCommits: number;
   /** Actors in memory; above it those unused for longest are unloaded. */
   readonly actors: number;
+  /**
+   * Actors in memory that never stored anything; above it the one used longest ago is unloaded. Some are asked again and again,
+   * and to load one is to look for its commits.
+   */
+  readonly emptyActors: number;
   /** Appends of one actor that are lost in a row before this node relinquishes its shard. */
   readonly lostInRow: number;
   /** An actor without traffic for this long (ms) is unloaded. Accounts remember ended requests for less. */
@@ -65,6 +70,7 @@ export const LIMITS: RuntimeLimits = {
   commitEvents: 512,
   appendCommits: 256,
   actors: 50_000,
+  emptyActors: 64,
   lostInRow: 10,
   idleMs: 90_000,
   behindMs: 1_000,

@@ -118,10 +118,25 @@ describe("an actor is unloaded", () => {
     expect(store.loads.total).toBe(before + 1);
   });
 
-  test("at once when it never wrote and holds nothing: a name that somebody guessed", async () => {
-    const { ask, system } = await rig();
-    await ask("nobody", "read", {});
+  test("when it never wrote and holds nothing, like a name that somebody guessed: but for the few used last", async () => {
+    const { ask, clock, store, system } = await rig({ limits: { emptyActors: 2 } });
+    for (const id of ["a", "b", "a", "c"]) await ask(id, "read", {});
+    expect(system.stats().actors).toBe(2);
+    await ask("a", "read", {});
+    expect(store.loads.total).toBe(3);
+    await ask("b", "read", {});
+    expect([store.loads.total, system.stats().actors]).toEqual([4, 2]);
+    await clock.advance(115_000);
     expect(system.stats().actors).toBe(0);
+  });
+
+  test("not when it has written since it was empty", async () => {
+    const { ask, system } = await rig({ limits: { emptyActors: 1 } });
+    await ask("a", "read", {});
+    await ask("a", "add", { amount: 1 });
+    for (const id of ["b", "c"]) await ask(id, "read", {});
+    expect(system.stats().actors).toBe(2);
+    expect(await ask("a", "read", {})).toBe(1);
   });
 });
 

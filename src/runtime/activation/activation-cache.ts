@@ -43,6 +43,8 @@ const SAVE_STEPS = 64;
 export class ActivationCache {
   private readonly host: ActivationHost;
   private readonly activations = new Map<string, Activation>();
+  /** The actors that were empty after their last reply, the one used last at the end; some may have stored something since. */
+  private readonly empty = new Set<string>();
   /** Activations of lost shards that are not dropped yet. */
   private readonly leaving = new Map<ActorContext, Activation>();
   /**
@@ -78,6 +80,7 @@ export class ActivationCache {
       ended: (actor, why) => this.ended(actor, why),
     };
   }
+
   /**
    * Returns the actor's activation, which is created when there is none. Returns null while the actor must
    * wait after lost appends. Only for shards of this node.
@@ -99,9 +102,19 @@ export class ActivationCache {
     return this.activations.get(name);
   }
 
-  /** Called after a reply: evicts an activation that never stored anything and holds nothing. */
-  evictIfEmpty(name: string, activation: Activation): void {
-    if (activation.isEmpty() && this.activations.get(name) === activation) this.activations.delete(name);
+  /**
+   * Called after a reply. Of the activations that never stored anything and hold nothing, a few stay: names that somebody
+   * guesses must not fill the memory.
+   */
+  boundEmpty(name: string, activation: Activation): void {
+    if (!activation.isEmpty() || this.activations.get(name) !== activation) return;
+    const { empty } = this;
+    empty.delete(name);
+    empty.add(name);
+    if (empty.size <= this.host.limits.emptyActors) return;
+    const oldest = empty.values().next().value!;
+    empty.delete(oldest);
+    if (this.activations.get(oldest)?.isEmpty()) this.activations.delete(oldest);
   }
 
   /** Loads the actor, with retries for as long as its shard is this node's. */

@@ -329,7 +329,7 @@ export class Activation {
     return behavior.idle(state) && behavior.pendingEffects(state).length === 0;
   }
 
-  /** Returns whether it is idle and never stored anything, so that keeping it is useless. */
+  /** Returns whether it is idle and never stored anything, so that only its next load would miss it. */
   isEmpty(): boolean {
     return this.actor.loaded?.seq === 0 && this.isIdle();
   }

@@ -116,7 +116,7 @@ export class ActorRouter {
       try {
         return await activation.handle(envelope);
       } finally {
-        activations.evictIfEmpty(name, activation);
+        activations.boundEmpty(name, activation);
       }
     } finally {
       this.waitingHere--;
@@ -177,7 +177,7 @@ export class ActorRouter {
     if (turn === null) return null;
     const { reply, batch } = turn;
     if (batch === null) {
-      activations.evictIfEmpty(name, activation);
+      activations.boundEmpty(name, activation);
       return reply;
     }
     this.waitingHere++;
