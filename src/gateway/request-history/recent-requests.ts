@@ -5,7 +5,7 @@
 
 import type { AccountId, ApiKeyId } from "../../../actors/ids.ts";
 import { actorRef } from "../../../actors/index.ts";
-import type { Nano } from "../../../actors/money.ts";
+import { type Nano, ZERO } from "../../../actors/money.ts";
 import { actorName } from "../../runtime/actor.ts";
 import { SHARDS, shardOf } from "../../runtime/shards.ts";
 
@@ -66,27 +66,83 @@ export const REQUEST_BOUNDS: RequestBounds = { ofAccount: 200, ofNode: 20_000 };
 /** Names of models and paths that are shared; further ones are kept once per request. */
 const TEXTS_MAX = 1_000;
 
-/** The requests of one account, oldest first. */
+/** The requests of one account, from the oldest to the newest. */
 class AccountRequests {
-  readonly rows: Row[] = [];
+  first: Row | null = null;
+  last: Row | null = null;
+  count = 0;
   skipped = 0;
 
   constructor(
     readonly account: AccountId,
     readonly shard: number,
   ) {}
+
+  append(row: Row): void {
+    if (this.last === null) this.first = row;
+    else this.last.nextOfAccount = row;
+    this.last = row;
+    this.count++;
+  }
+
+  removeFirst(first: Row): void {
+    this.first = first.nextOfAccount;
+    if (this.first === null) this.last = null;
+    first.nextOfAccount = null;
+    this.count--;
+  }
 }
 
-/** A request in the list of all requests of the node, which goes from the oldest to the newest. */
-class Row {
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * A request in two lists, that of its account and that of all requests of the node, which also goes from the oldest to the
+ * newest. At the bounds the row that goes is filled anew, because objects that live for seconds and then die are what the
+ * collector finds hardest.
+ */
+class Row implements Mutable<EndedRequest> {
+  nextOfAccount: Row | null = null;
   older: Row | null = null;
   newer: Row | null = null;
+  id = "";
+  at = 0;
+  request: string | null = null;
+  path: string | null = null;
+  model: string | null = null;
+  status: number | null = null;
+  code: string | null = null;
+  ms = 0;
+  cost: Nano = ZERO;
+  attempts = 0;
+  apiKey: ApiKeyId | null = null;
+  keyHash: string | null = null;
 
   constructor(
-    readonly of: AccountRequests,
-    public ended: EndedRequest,
+    public of: AccountRequests,
     public source: RequestSource,
   ) {}
+
+  fill(ended: EndedRequest, source: RequestSource): void {
+    this.source = source;
+    this.id = ended.id;
+    this.at = ended.at;
+    this.request = ended.request;
+    this.path = ended.path;
+    this.model = ended.model;
+    this.status = ended.status;
+    this.code = ended.code;
+    this.ms = ended.ms;
+    this.cost = ended.cost;
+    this.attempts = ended.attempts;
+    this.apiKey = ended.apiKey;
+    this.keyHash = ended.keyHash;
+  }
+
+  /** Returns a copy, which later requests do not change. */
+  ended(): EndedRequest {
+    const { id, at, request, path, model, status, code, ms, cost, attempts, apiKey, keyHash } = this;
+    return { id, at, request, path, model, status, code, ms, cost, attempts, apiKey, keyHash };
+  }
 }
 
 /** The last requests of all accounts of a node. */
@@ -120,10 +176,7 @@ export class RecentRequests {
   put(account: AccountId, ended: EndedRequest, source: RequestSource): void {
     const known = this.byId.get(ended.id);
     if (known === undefined) this.byId.set(ended.id, this.append(account, ended, source));
-    else if (SOURCES[source] > SOURCES[known.source]) {
-      known.ended = ended;
-      known.source = source;
-    }
+    else if (SOURCES[source] > SOURCES[known.source]) known.fill(ended, source);
   }
 
   /** Returns the one copy that is kept of a text, as long as there are not too many. */
@@ -145,7 +198,9 @@ export class RecentRequests {
   list(account: AccountId): RequestList {
     const of = this.accounts.get(account);
     const shard = of?.shard ?? shardOfAccount(account);
-    const requests = of === undefined ? [] : of.rows.map(({ ended }) => ended).reverse();
+    const requests: EndedRequest[] = [];
+    for (let row = of?.first ?? null; row !== null; row = row.nextOfAccount) requests.push(row.ended());
+    requests.reverse();
     // Reports come up to a second after the end of a request.
     requests.sort((a, b) => b.at - a.at);
     const sinceMs = Math.max(this.servedSince[shard]!, this.droppedTo);
@@ -159,7 +214,7 @@ export class RecentRequests {
     const gone = new Set(shards);
     for (const of of this.accounts.values()) {
       if (!gone.has(of.shard)) continue;
-      for (const row of of.rows) this.unlink(row);
+      for (let row = of.first; row !== null; row = row.nextOfAccount) this.unlink(row);
       this.accounts.delete(of.account);
     }
   }
@@ -173,39 +228,54 @@ export class RecentRequests {
   }
 
   private append(account: AccountId, ended: EndedRequest, source: RequestSource): Row {
+    const free = this.freeRow(account);
     const of = this.accountOf(account);
-    const row = new Row(of, ended, source);
+    const row = free ?? new Row(of, source);
+    row.of = of;
+    row.fill(ended, source);
+    of.append(row);
+    row.older = this.newest;
     if (this.newest === null) this.oldest = row;
-    else {
-      row.older = this.newest;
-      this.newest.newer = row;
-    }
+    else this.newest.newer = row;
     this.newest = row;
     this.count++;
-    of.rows.push(row);
-    if (of.rows.length > this.bounds.ofAccount) this.unlink(of.rows.shift()!);
-    if (this.count > this.bounds.ofNode) this.dropOldest();
     return row;
   }
 
-  private dropOldest(): void {
-    const row = this.oldest!;
-    const { of, ended } = row;
-    this.unlink(row);
-    // An account's requests have the order of the node's.
-    of.rows.shift();
-    if (of.rows.length === 0) this.accounts.delete(of.account);
-    if (ended.at > this.droppedTo) this.droppedTo = ended.at;
+  /** Takes out the row that goes when this account gets another one; null while there is room. */
+  private freeRow(account: AccountId): Row | null {
+    const of = this.accounts.get(account);
+    if (of !== undefined && of.count >= this.bounds.ofAccount) return this.takeFirst(of);
+    return this.count >= this.bounds.ofNode ? this.takeOldest() : null;
   }
 
+  private takeFirst(of: AccountRequests): Row {
+    const row = of.first!;
+    this.unlink(row);
+    of.removeFirst(row);
+    return row;
+  }
+
+  /** An account's requests have the order of the node's, so the oldest of all is the first of its account. */
+  private takeOldest(): Row {
+    const { of, at } = this.oldest!;
+    const row = this.takeFirst(of);
+    if (of.count === 0) this.accounts.delete(of.account);
+    if (at > this.droppedTo) this.droppedTo = at;
+    return row;
+  }
+
+  /** Takes a row out of the list of all requests. */
   private unlink(row: Row): void {
-    const { older, newer, ended } = row;
+    const { older, newer } = row;
     // A charge, which most are, has its id there only in place of an earlier report.
-    if (this.byId.size > 0) this.byId.delete(ended.id);
+    if (this.byId.size > 0) this.byId.delete(row.id);
     if (older === null) this.oldest = newer;
     else older.newer = newer;
     if (newer === null) this.newest = older;
     else newer.older = older;
+    row.older = null;
+    row.newer = null;
     this.count--;
   }
 }
