@@ -5,7 +5,8 @@
 // situation                      recovery
 // re-asserted twice              the hold stays; only its expiry is extended
 // re-asserted after its end      not opened: the account remembers ended requests, and nodes repeat them in
-//                                `ended`
+//                                `ended`. After a charge that was its last message (`isLast`) it is opened
+//                                until that report comes, which is while the charge waits for its commit
 // re-asserted after its expiry   not opened
 // re-asserted after a release    opened as an orphaned hold that was counted; its request is not counted
 //                                again

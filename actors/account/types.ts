@@ -158,8 +158,8 @@ export interface ChargeFacts extends LineApiKey {
   /** The client already has the whole answer, because the charge was delayed. Not stored in the ledger. */
   readonly delivered?: true;
   /**
-   * No message that opens the request's hold can arrive any more, so the account need not remember that the request has
-   * ended. Not stored in the ledger.
+   * No message that was sent so far can open the request's hold any more, so the account need not remember that the request
+   * has ended: what re-asserts it later also reports its end. Not stored in the ledger.
    */
   readonly isLast?: true;
 }

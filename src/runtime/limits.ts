@@ -25,7 +25,7 @@ export interface RuntimeLimits {
   readonly actors: number;
   /**
    * Actors in memory that never stored anything; above it the one used longest ago is unloaded. Some are asked again and again,
-   * and to load one is to look for its commits.
+   * and to load one is to look for its commits. None stays where an append may outlive its sender.
    */
   readonly emptyActors: number;
   /** Appends of one actor that are lost in a row before this node relinquishes its shard. */

@@ -252,7 +252,7 @@ export interface Store extends Registry {
    * other failure is an outcome.
    */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
-  /** Whether an append may be stored after the process that sent it has ended. */
+  /** Whether an append may be stored after the process that sent it has ended, so that the next owner has to look again. */
   readonly appendsOutliveSender: boolean;
   /** How many appends it carries out at the same time. A further one would only wait inside the store. */
   readonly appendsAtOnce: number;

@@ -69,6 +69,13 @@ describe("replay", () => {
   });
 });
 
+/** A rig that keeps so many empty actors. */
+function keepingEmpty(emptyActors: number) {
+  const clock = manualClock();
+  const inner = { ...memoryStore({ clock }), appendsOutliveSender: false };
+  return rig({ inner, clock, limits: { emptyActors } });
+}
+
 describe("an actor is unloaded", () => {
   test("when nobody used it for a while, and comes back as it was", async () => {
     const { ask, clock, system } = await rig();
@@ -119,7 +126,7 @@ describe("an actor is unloaded", () => {
   });
 
   test("when it never wrote and holds nothing, like a name that somebody guessed: but for the few used last", async () => {
-    const { ask, clock, store, system } = await rig({ limits: { emptyActors: 2 } });
+    const { ask, clock, store, system } = await keepingEmpty(2);
     for (const id of ["a", "b", "a", "c"]) await ask(id, "read", {});
     expect(system.stats().actors).toBe(2);
     await ask("a", "read", {});
@@ -130,8 +137,24 @@ describe("an actor is unloaded", () => {
     expect(system.stats().actors).toBe(0);
   });
 
+  test.each([
+    "the store may store an append of a dead process",
+    "its last activation failed with an append on its way",
+  ])("at once when it is empty and %s", async (why) => {
+    const clock = manualClock();
+    const appendsOutliveSender = why.startsWith("the store");
+    const inner = { ...memoryStore({ clock }), appendsOutliveSender };
+    const { ask, outcome, store, system } = await rig({ inner, clock });
+    if (!appendsOutliveSender) {
+      store.faults.push("unknown");
+      expect(await outcome("a", "add", { amount: 1 }, { budgetMs: 0 })).toBe("unavailable: unavailable");
+    }
+    await ask("a", "read", {});
+    expect(system.stats().actors).toBe(0);
+  });
+
   test("not when it has written since it was empty", async () => {
-    const { ask, system } = await rig({ limits: { emptyActors: 1 } });
+    const { ask, system } = await keepingEmpty(1);
     await ask("a", "read", {});
     await ask("a", "add", { amount: 1 });
     for (const id of ["b", "c"]) await ask(id, "read", {});

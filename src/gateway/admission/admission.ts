@@ -22,7 +22,7 @@ import type { AdmitReply, Settlement } from "./settlement.ts";
 
 /** The services that taking a hold needs. */
 export interface HoldingParts extends RoutingParts {
-  readonly settlement: Pick<Settlement, "admit">;
+  readonly settlement: Pick<Settlement, "admit" | "admittedAnew">;
 }
 
 /** The services of `admission`. */
@@ -89,7 +89,10 @@ async function untilAdmitted(
   let staleReplies = 0;
   let toppedUp = false;
   for (let tried = await first; ; tried = await tryOnce(parts, input)) {
-    if ("route" in tried) return tried;
+    if ("route" in tried) {
+      if (staleReplies > 0 || toppedUp) parts.settlement.admittedAnew(input.id);
+      return tried;
+    }
     if ("stale" in tried) acceptFreshProfile(parts.configs, input.caller.account, tried, ++staleReplies);
     else {
       const { error, accountContext } = tried;

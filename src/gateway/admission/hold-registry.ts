@@ -31,9 +31,12 @@ export interface HoldRegistry {
    * no copy of the admission is under way.
    */
   add(account: AccountId, hold: RegisteredHold, isAtOnce?: boolean): void;
-  /** Called when an admission of request `id` is sent, and may arrive at any time from now on. */
+  /** Called when an admission of request `id` was sent, and may arrive at any time from now on. */
   sent(id: string): void;
-  /** Returns whether the hold of request `id` is registered, and nothing that was sent can open it after its end. */
+  /**
+   * Returns whether the hold of request `id` is registered, and nothing that was sent so far can open it after its end. What
+   * re-asserts it later also reports its end.
+   */
   isTakenAtOnce(id: string): boolean;
   /** Raises a hold to at least these amounts. */
   grow(id: string, need: { readonly cost: Nano; readonly tokens: number }): void;
@@ -73,14 +76,14 @@ const PAUSE_MS_MAX = 5_000;
 class Entry {
   /** The hold was re-asserted, or is being so. */
   isReasserted = false;
-  /** Each of its admissions was decided on the caller's stack. */
-  isAtOnce = true;
   newer: Entry | null = null;
   older: Entry | null = null;
 
   constructor(
     readonly account: AccountId,
     public hold: RegisteredHold,
+    /** Each of its admissions was decided on the caller's stack. */
+    public isAtOnce: boolean,
   ) {}
 }
 
@@ -159,8 +162,7 @@ class NodeHoldRegistry implements HoldRegistry {
       known.isAtOnce &&= isAtOnce;
       return;
     }
-    const entry = new Entry(account, hold);
-    entry.isAtOnce = isAtOnce;
+    const entry = new Entry(account, hold, isAtOnce);
     this.byId.set(hold.id, entry);
     const older = this.newest.get(account);
     if (older !== undefined) {

@@ -42,6 +42,8 @@ export interface Settlement {
    * unknown whether the hold exists, the caller must cancel it.
    */
   admit(account: AccountId, input: AdmitInput, options?: AskOptions): AdmitReply | Promise<AdmitReply>;
+  /** Called when an earlier admission of this request was sent and may still arrive, before the one that took its hold. */
+  admittedAnew(id: string): void;
   /** Resolves when no request is running: each is in the ledger, in the spool, or cancelled. */
   idle(): Promise<void>;
   /**
@@ -130,6 +132,10 @@ class NodeSettlement implements Settlement {
     if (!(reply instanceof Promise)) return this.register(account, input, reply, round, true);
     this.holds.sent(input.id);
     return reply.then((later) => this.register(account, input, later, round, false));
+  }
+
+  admittedAnew(id: string): void {
+    this.holds.sent(id);
   }
 
   idle(): Promise<void> {

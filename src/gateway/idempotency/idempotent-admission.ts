@@ -28,7 +28,7 @@ export interface IdempotentAdmissionParts extends AdmissionParts {
   readonly idempotencyRecords: Pick<IdempotencyRecords, "find" | "hashes">;
   readonly settlement: Pick<
     Settlement,
-    "admit" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges"
+    "admit" | "admittedAnew" | "cancel" | "isCancelling" | "onSettled" | "pendingLateCharges"
   >;
 }
 

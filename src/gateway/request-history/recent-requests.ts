@@ -55,7 +55,7 @@ const SOURCES = { release: 0, report: 1, charge: 2 } as const;
 /** Who tells of a request. */
 export type RequestSource = keyof typeof SOURCES;
 
-/** Requests of one account, and of all accounts of a node. */
+/** Requests of one account, and of all accounts of a node: at least one each. */
 export interface RequestBounds {
   readonly ofAccount: number;
   readonly ofNode: number;

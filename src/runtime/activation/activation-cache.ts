@@ -104,10 +104,15 @@ export class ActivationCache {
 
   /**
    * Called after a reply. Of the activations that never stored anything and hold nothing, a few stay: names that somebody
-   * guesses must not fill the memory.
+   * guesses must not fill the memory. None stays whose first commit may still be stored by an earlier owner or activation, since
+   * it would go on without it until it writes: nothing fences what has no commit.
    */
   boundEmpty(name: string, activation: Activation): void {
     if (!activation.isEmpty() || this.activations.get(name) !== activation) return;
+    if (this.host.store.appendsOutliveSender || activation.mayBeAppended) {
+      this.activations.delete(name);
+      return;
+    }
     const { empty } = this;
     empty.delete(name);
     empty.add(name);

@@ -48,7 +48,7 @@ export class Activation {
   /** `mayBeAppended`: the previous activation failed, so its last append may still reach the ledger. */
   constructor(
     readonly actor: ActorContext,
-    private readonly mayBeAppended: boolean,
+    readonly mayBeAppended: boolean,
   ) {
     const { host } = actor;
     this.ids = new DedupTable(host.limits);

@@ -1,4 +1,4 @@
-// The commands that an actor has executed, and their replies. There are two kinds of entry. A command without
+// The commands that an actor has executed, and their replies. There are three kinds of entry. A command without
 // a dedup id is remembered durably for 15 minutes, in its commit and in snapshots. One with a dedup id
 // (charge, transfer) is remembered for seconds only, because the ledger keeps the dedup id forever. They have no time of their
 // own, since an account may have thousands of these a second: they are forgotten by the generation. One that ran on its
@@ -57,8 +57,9 @@ export class DedupTable {
   }
 
   /**
-   * Remembers the reply of a command whose dedup id the ledger keeps: until `committed`, and for its window
-   * after that, because a ledger lookup in flight may have begun before its commit was stored.
+   * Remembers the reply of a command whose dedup id the ledger keeps: until `forget`, or until `committed` and for its window
+   * after that, because a ledger lookup in flight may have begun before its commit was stored. None can have for a command
+   * that ran on its caller's stack, since no copy of it came before.
    */
   rememberUntilCommitted(id: string, reply: Reply): void {
     this.recent.add(id, reply);

@@ -1,5 +1,5 @@
 // Repeats a command until the actor answers or the budget ends. A command with the same id may be repeated at
-// will, by callers as well as here. The client never claims that something did not happen when it does not
+// will, here and by callers that say when the id was created (`bornAt`). The client never claims that something did not happen when it does not
 // know.
 //
 // result of an attempt                     what follows
@@ -13,9 +13,9 @@ import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
 export interface AskOptions {
-  /** Idempotency key, the same on every repeat; a new one by default. */
+  /** Idempotency key, the same on every repeat; a new one by default. Without `bornAt` it must not have been sent before. */
   readonly id?: string;
-  /** Wall-clock ms at which the id was created; now by default. */
+  /** Wall-clock ms at which the id was created; now by default. With it the command counts as one that may have been sent before. */
   readonly bornAt?: number;
   /** How long to try (ms); 5,000 by default. */
   readonly budgetMs?: number;

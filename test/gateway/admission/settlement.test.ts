@@ -259,6 +259,15 @@ describe("a hold that its account does not know", () => {
     expect(await ended(refused)).toContain("failed");
   });
 
+  test("is remembered as ended when an earlier admission was sent, though the last one was decided at once", async () => {
+    const { settle, system } = await rig();
+    void settle.admit(ROOT, admitInput({ id: "a" }));
+    settle.admittedAnew("a");
+    await settle.charge(ROOT, facts("a"));
+    const late = system.ask(actorRef.account(ROOT), "admit", admitInput({ id: "a" }));
+    expect(await ended(late)).toContain("failed");
+  });
+
   test("is reasserted when its renewal says so", async () => {
     const { clock, settle, held } = await cutting();
     await settle.admit(ROOT, admitInput({ id: "a", cost: usd(2) }));

@@ -71,6 +71,28 @@ describe("the bound of a node", () => {
   });
 });
 
+test("rows that are filled anew say nothing of the requests that they were", () => {
+  const recent = new RecentRequests({ ofAccount: 2, ofNode: 3 });
+  const full = (id: string) =>
+    ended(id, 2, { code: "tpm_exceeded", keyHash: "0123456789abcdef", attempts: 3 });
+  const bare = (id: string): EndedRequest => ({
+    ...{ id, at: 9, request: null, path: null, model: null, status: null, code: null },
+    ...{ ms: 0, cost: ZERO, attempts: 0, apiKey: null, keyHash: null },
+  });
+  for (const id of ["a", "b", "c"]) recent.put(account(1), full(id), "report");
+  recent.put(account(2), bare("d"), "release");
+  recent.put(account(3), bare("e"), "release");
+  recent.put(account(3), bare("f"), "release");
+  expect([1, 2, 3].map((id) => recent.list(account(id)).requests)).toEqual([
+    [],
+    [bare("d")],
+    [bare("f"), bare("e")],
+  ]);
+  // The row of "c" is that of "f" now, so a charge of "c" is a request of its own.
+  recent.put(account(1), full("c"), "charge");
+  expect([1, 2, 3].map((id) => idsOf(recent, id))).toEqual([["c"], [], ["f", "e"]]);
+});
+
 describe("of one request", () => {
   const released = ended("r", 3, { request: null, path: null, status: null, cost: ZERO, attempts: 0 });
   const reported = ended("r", 4, { status: 502, code: "upstream_failed", cost: ZERO });

@@ -89,7 +89,7 @@ describe("asked at once", () => {
   });
 
   test("an actor that keeps nothing leaves the memory again", async () => {
-    const { now, system, ask } = await loaded({ limits: { emptyActors: 0 } });
+    const { now, system, ask } = await loaded();
     await ask("blank", "hold", { open: true });
     expect(system.stats().actors).toBe(2);
     expect(system.askNow({ kind: "account", id: "blank" }, "hold", { open: false })).toBe(0);
