@@ -6,7 +6,8 @@ import type { Entry } from "../credit.ts";
 import type { AccountId, ApiKeyId } from "../ids.ts";
 import type { Nano } from "../money.ts";
 import type { MovedTerms } from "./lifecycle.ts";
-import type { ChargeFacts, LineApiKey, Profile, ProfileChange } from "./types.ts";
+import type { StoredFacts } from "./stored-facts.ts";
+import type { LineApiKey, Profile, ProfileChange } from "./types.ts";
 
 /**
  * A ledger line. `amount` is negative when credit leaves this account; `balanceAfter` is the book balance
@@ -59,7 +60,7 @@ type Charged = {
   readonly counted?: true;
   /** Present beside `idempotency`, whose dedup id contains the account and is built from the event alone. */
   readonly account?: AccountId;
-} & Omit<ChargeFacts, "keep" | "delivered" | "isLast"> &
+} & StoredFacts &
   LedgerLine;
 
 /** Events that move or count credit. Those with `balanceAfter` are ledger lines. */

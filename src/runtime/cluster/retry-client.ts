@@ -1,6 +1,6 @@
 // Repeats a command until the actor answers or the budget ends. A command with the same id may be repeated at
-// will, here and by callers that say when the id was created (`bornAt`). The client never claims that something did not happen when it does not
-// know.
+// will, here and by callers that say when the id was created (`bornAt`). The client never claims that something did
+// not happen when it does not know.
 //
 // result of an attempt                     what follows
 // a reply, or a refusal                    the caller gets it
