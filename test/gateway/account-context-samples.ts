@@ -36,5 +36,6 @@ export function accountContextOf({
     owner: account.owner,
     config: { config: full, prices: priceTable(full.pricing) },
     maps: effectiveMaps(account.profile, { owner: full, root: { ...DEFAULT_CONFIG, ...root } }),
+    scope: { level: account.profile.level, factor: account.profile.factor, rates: account.profile.rates },
   };
 }

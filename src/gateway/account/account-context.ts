@@ -1,6 +1,6 @@
 // What a request's route is made from: the account, its ancestors, its Owner's configuration, its effective maps. The context of
-// an account is kept and found again while these are the same, so that what is made from it (routes) can be kept with it.
-// It reads nothing by itself.
+// an account is kept and found again while these are the same. Most accounts have no lists or maps of their own, so all that stand
+// below one parent route every model alike: they share a scope, by which routes are kept. It reads nothing by itself.
 
 import { INVALID_KEY } from "../../../actors/account/authenticate.ts";
 import type { Profile } from "../../../actors/account/state.ts";
@@ -42,13 +42,23 @@ export interface AccountContext {
   readonly config: ConfigCopy;
   /** The account's own maps with the cascades of its Owner and Root. */
   readonly maps: EffectiveMaps;
+  readonly scope: RouteScope;
 }
+
+/**
+ * The numbers of a profile that a route depends on. Contexts with the same scope, by identity, route every model alike; those of
+ * accounts with lists or maps of their own have one each.
+ */
+export type RouteScope = Pick<Profile, "level" | "factor" | "rates">;
 
 /** A context, and Root's configuration, whose cascades are in its maps. */
 interface KeptContext {
   readonly context: AccountContext;
   readonly root: OwnerConfig;
 }
+
+/** Scopes that are kept for the children of one account; the one that came first makes room. */
+const SCOPES_MAX = 16;
 
 /** The last context of each account. */
 export class AccountContexts {
@@ -57,6 +67,8 @@ export class AccountContexts {
    * profile of an account elsewhere is another object each time it is read, and so is its context.
    */
   private readonly kept = new WeakMap<Profile, KeptContext>();
+  /** Contexts of children without lists and maps of their own, one of each scope, by the profile of their parent. */
+  private readonly plain = new WeakMap<Profile, KeptContext[]>();
 
   /**
    * Returns the last context of the account if it is made of the same, else a new one. Throws `RefusedError`
@@ -72,21 +84,78 @@ export class AccountContexts {
     const kept = this.kept.get(profile);
     if (kept?.root === root.config && isMadeOf(kept.context, account, ancestors, found)) return kept.context;
     const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
-    const context = assertOpen({ account, ancestors, owner, config: found, maps });
-    this.kept.set(profile, { context, root: root.config });
+    const { level, factor, rates } = profile;
+    const shared = this.sharedScope(account, ancestors, found, root);
+    const scope = shared ?? { level, factor, rates };
+    const context = assertOpen({ account, ancestors, owner, config: found, maps, scope });
+    const made = { context, root: root.config };
+    this.kept.set(profile, made);
+    if (shared === null) this.shareScope(made);
     return context;
   }
+
+  /** Returns the scope of a sibling that routes every model as this account does; null when none is known. */
+  private sharedScope(
+    { profile }: ProfileCopy,
+    ancestors: readonly ProfileCopy[],
+    found: ConfigCopy,
+    root: ConfigCopy,
+  ): RouteScope | null {
+    const [parent] = ancestors;
+    if (parent === undefined || !isPlain(profile)) return null;
+    const sibling = this.plain
+      .get(parent.profile)
+      ?.find(
+        (one) =>
+          one.root === root.config &&
+          isScopeOf(one.context, profile) &&
+          isMadeBelow(one.context, ancestors, found),
+      );
+    return sibling?.context.scope ?? null;
+  }
+
+  /** Keeps a context for siblings that may share its scope. */
+  private shareScope(made: KeptContext): void {
+    const { account, ancestors } = made.context;
+    const [parent] = ancestors;
+    if (parent === undefined || !isPlain(account.profile)) return;
+    const others = this.plain.get(parent.profile) ?? [];
+    this.plain.set(parent.profile, [...others.slice(1 - SCOPES_MAX), made]);
+  }
 }
+
+/** Whether an account has no lists and maps of its own, so that only its numbers tell its routes from those of its siblings. */
+function isPlain({ allowModels, allowLevels, resources, ...profile }: Profile): boolean {
+  const { levelMapper, modelMapper, modelLimits, stamps } = profile;
+  return (
+    allowModels.length + allowLevels.length + resources.length === 0 &&
+    [levelMapper, modelMapper, modelLimits, ...Object.values(stamps ?? {})].every(isBare)
+  );
+}
+
+const isBare = (map: object): boolean => Object.keys(map).length === 0;
+
+const isScopeOf = ({ scope }: AccountContext, { level, factor, rates }: Profile): boolean =>
+  scope.level === level && scope.factor === factor && scope.rates === rates;
 
 /** Whether a context is made of these copies, or of others that say the same. */
 function isMadeOf(
   context: AccountContext,
   account: ProfileCopy,
   ancestors: readonly ProfileCopy[],
+  found: ConfigCopy,
+): boolean {
+  return isSameCopy(context.account, account) && isMadeBelow(context, ancestors, found);
+}
+
+/** Whether a context is made of these ancestors and this configuration, or of others that say the same. */
+function isMadeBelow(
+  context: AccountContext,
+  ancestors: readonly ProfileCopy[],
   { config, prices }: ConfigCopy,
 ): boolean {
   if (context.config.config !== config || context.config.prices !== prices) return false;
-  if (!isSameCopy(context.account, account) || context.ancestors.length !== ancestors.length) return false;
+  if (context.ancestors.length !== ancestors.length) return false;
   for (let i = 0; i < ancestors.length; i++) {
     if (!isSameCopy(context.ancestors[i]!, ancestors[i]!)) return false;
   }

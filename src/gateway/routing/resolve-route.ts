@@ -2,7 +2,7 @@
 // cached. The decisions are those of `route` and `failoverCandidates`, which are pure; so a route is kept and found
 // again for as long as all that it was made from is the same.
 
-import type { AccountContext } from "../account/account-context.ts";
+import type { AccountContext, RouteScope } from "../account/account-context.ts";
 import type { ConfigCache } from "../account/config-cache.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { failoverCandidates } from "./failover-candidates.ts";
@@ -39,7 +39,7 @@ export function routeOf(
   model: string,
 ): Route | NoRoute | Promise<Route | NoRoute> {
   const { owner } = accountContext;
-  const routes = keptRoutes(accountContext);
+  const routes = keptRoutes(accountContext.scope);
   const kept = routes.get(model);
   if (kept !== undefined) {
     for (const { path: keptPath, meter: keptMeter, route } of kept) {
@@ -69,21 +69,21 @@ interface KeptRoute {
   readonly route: Route;
 }
 
-/** The routes of a context, by model; a model has one for each path. A context is never mutated. */
-const known = new Map<AccountContext, Map<string, readonly KeptRoute[]>>();
-/** Contexts whose routes are kept; the one that came first makes room. */
-const CONTEXTS_MAX = 1_000;
-/** Models of one context with routes. The client chooses the model, so there is no end of them. */
+/** The routes of a scope, by model; a model has one for each path. */
+const known = new Map<RouteScope, Map<string, readonly KeptRoute[]>>();
+/** Scopes whose routes are kept; the one that came first makes room. */
+const SCOPES_MAX = 1_000;
+/** Models of one scope with routes. The client chooses the model, so there is no end of them. */
 const ROUTES_MAX = 20;
 /** Routes of longer names are not kept. */
 const NAME_LENGTH_MAX = 200;
 
-function keptRoutes(accountContext: AccountContext): Map<string, readonly KeptRoute[]> {
-  let routes = known.get(accountContext);
+function keptRoutes(scope: RouteScope): Map<string, readonly KeptRoute[]> {
+  let routes = known.get(scope);
   if (routes === undefined) {
-    if (known.size >= CONTEXTS_MAX) known.delete(known.keys().next().value!);
+    if (known.size >= SCOPES_MAX) known.delete(known.keys().next().value!);
     routes = new Map();
-    known.set(accountContext, routes);
+    known.set(scope, routes);
   }
   return routes;
 }

@@ -1,4 +1,4 @@
-// A route is kept with the context that it was made from, and used while its Level has the same view.
+// A route is kept with the scope of the context that it was made from, and used while its Level has the same view.
 
 import { describe, expect, test } from "bun:test";
 import type { LevelView } from "../../../actors/level/view.ts";
@@ -35,11 +35,12 @@ const sampleContext = (): AccountContext =>
   });
 
 describe("a route", () => {
-  test("is found again for the same context, and made anew for another", () => {
+  test("is found again for the same scope, and made anew for another", () => {
     const context = sampleContext();
     const first = routed(context);
     expect(routed(context)).toBe(first);
-    const second = routed({ ...context });
+    expect(routed({ ...context })).toBe(first);
+    const second = routed({ ...context, scope: { ...context.scope } });
     expect(second).not.toBe(first);
     expect(second.model).toBe(first.model);
     expect(routed(context)).toBe(first);
@@ -62,7 +63,7 @@ describe("a route", () => {
     expect(routed(context, { model })).not.toBe(routed(context, { model }));
   });
 
-  test("is not kept beyond a number of models and of contexts", () => {
+  test("is not kept beyond a number of models and of scopes", () => {
     const context = sampleContext();
     const first = routed(context);
     for (let i = 0; i < 20; i++) routed(context, { model: `m${i}` });
