@@ -30,7 +30,7 @@ import { mailSent } from "./soft-limit-alert.ts";
 import { standing } from "./standing.ts";
 import { type Account, type AccountEvent, emptyAccount, stageOf } from "./state.ts";
 import { createChild, receiveCredit, startRefund, startTransfer } from "./transfer.ts";
-import { freeze, materialize, record, thaw } from "./views.ts";
+import { freeze, materialize, mayTrail, record, thaw } from "./views.ts";
 
 export type { AccountCommand, AccountCommands } from "./commands.ts";
 
@@ -43,6 +43,7 @@ export const account: Behavior<Account, AccountCommand, AccountEvent, AccountEff
   evolve,
   pendingEffects,
   materialize,
+  mayTrail,
   freeze,
   thaw,
   isLine: (event) => "balanceAfter" in event,

@@ -121,6 +121,12 @@ export function materialize(state: Account): Document[] {
   return documents;
 }
 
+/**
+ * Returns whether lists and bills alone show what changed. An alert is sent by who finds its document, and so is not to wait for
+ * somebody who reads a list.
+ */
+export const mayTrail = ({ volatile }: Account): boolean => volatile.alertsDirty.length === 0;
+
 const copied = (models: SmallMap<string, ChargeTotals>): Record<string, ChargeTotals> =>
   Object.fromEntries(copiedRows(models));
 

@@ -26,6 +26,7 @@ import { smtpMailer } from "../mail/smtp.ts";
 import { createTestMails } from "../mail/test-mail.ts";
 import type { MoneyReport } from "../report/money-statement.ts";
 import type { Placement } from "../runtime/placement/placement.ts";
+import { withFreshDocuments } from "../store/fresh-documents.ts";
 import { numbers } from "../store/id-allocator.ts";
 import type { Core, NodeGateway } from "./create-gateway.ts";
 import type { Address } from "./listeners.ts";
@@ -53,7 +54,8 @@ const TEST_MAIL_MS = 15_000;
 
 /** Builds the parts that `createApp` needs. */
 export function applicationParts(given: ApplicationParts): AppParts {
-  const { settings, system, store, clock, random, log, placement, localReason, accessLog } = given;
+  const { settings, system, clock, random, log, placement, localReason, accessLog } = given;
+  const store = withFreshDocuments(given.store, { clock, save: system.save });
   const { parts: gateway, guard, vault } = given.gateway;
   const { identify, configs, chooser, upstream, failedRequests, storedObjects } = gateway;
   const { largeBodies, requestHistory } = gateway;

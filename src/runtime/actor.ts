@@ -127,6 +127,11 @@ export interface Behavior<S, C extends Command, E, F extends Effect = Effect> {
   pendingEffects(state: S): readonly F[];
   /** Returns the documents that changed since the last call. What was kept only for them may be dropped. */
   materialize(state: S): readonly Document[];
+  /**
+   * Returns whether what changed may be materialized with the next snapshot, because readers who need it sooner ask for a save
+   * (`ActorSystem.save`). Undefined when all documents of a kind are to be stored soon.
+   */
+  mayTrail?(state: S): boolean;
   /** Returns durable state as plain data; `thaw` restores it. */
   freeze(state: S): unknown;
   thaw(id: string, frozen: unknown): S;

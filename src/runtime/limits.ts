@@ -34,7 +34,10 @@ export interface RuntimeLimits {
   readonly idleMs: number;
   /** A node is behind while a commit waits for longer than this (ms). */
   readonly behindMs: number;
-  /** Documents trail the ledger by at most this (ms), or by `saveCommits` commits. */
+  /**
+   * Documents trail the ledger by at most this (ms), or by `saveCommits` commits; those that may trail further
+   * (`Behavior.mayTrail`) are written with the snapshot.
+   */
   readonly saveMs: number;
   readonly saveCommits: number;
   /**
@@ -76,7 +79,7 @@ export const LIMITS: RuntimeLimits = {
   behindMs: 1_000,
   saveMs: 2_000,
   saveCommits: 256,
-  snapshotMs: 16_000,
+  snapshotMs: 32_000,
   snapshotCommits: 1_024,
   saves: 256,
   dedupMs: 900_000,

@@ -195,30 +195,40 @@ export class ActivationCache {
    * saved some at a time: to make text of the states and documents of a hundred actors takes longer than others should wait for
    * the event loop. With many activations there are more at a time, so that all come in time.
    */
-  readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("documents"));
+  readonly saveSoon: () => Promise<void> = coalesce(() => this.saveEach("due"));
 
   /** As `saveSoon`, but with the snapshots of all that none covers: for a node that leaves or has too many actors. */
   readonly saveWhole: () => Promise<void> = coalesce(() => this.saveEach("whole"));
 
-  private async saveEach(extent: SaveExtent): Promise<void> {
+  private saveEach(extent: SaveExtent): Promise<void> {
+    return this.eachInSteps((activation) => activation.saveSoon(extent));
+  }
+
+  /** Begins a save of each activation, unless it returns null, and waits for some of them at a time. */
+  private async eachInSteps(save: (activation: Activation) => Promise<void> | null): Promise<void> {
     const all = this.all();
     const atOnce = Math.min(this.host.limits.saves, Math.max(SAVES_MIN, Math.ceil(all.length / SAVE_STEPS)));
     const writes: Promise<void>[] = [];
     for (const activation of all) {
-      const write = activation.saveSoon(extent);
+      const write = save(activation);
       if (write !== null && writes.push(write) >= atOnce) await Promise.all(writes.splice(0));
     }
     await Promise.all(writes);
   }
 
   /**
-   * Saves the documents of what is committed by now. Returns false when some of them could not be saved. Concurrent callers
-   * share one save, because it is the same for all.
+   * Saves the documents of what is committed by now, some actors at a time as `saveSoon`. Returns false when some of them could not
+   * be saved. Concurrent callers share one save, because it is the same for all.
    */
   readonly save: () => Promise<boolean> = coalesce(async () => {
-    const unsaved = this.all().filter((actor) => !actor.isDocumented());
-    const saved = await Promise.all(unsaved.map((actor) => actor.save("documents")));
-    return saved.every((one) => one);
+    let isAllSaved = true;
+    await this.eachInSteps((activation) => {
+      if (activation.isDocumented()) return null;
+      return activation.save("documents").then((isSaved) => {
+        isAllSaved &&= isSaved;
+      });
+    });
+    return isAllSaved;
   });
 
   /** Returns whether some activation has commits that no snapshot covers. */

@@ -260,9 +260,9 @@ export class Activation {
    * rejects; else null.
    */
   saveSoon(extent: SaveExtent): Promise<void> | null {
-    if (!this.snapshots.request(extent)) return null;
-    const settled = this.settled();
-    return settled === null ? null : this.write(settled);
+    const loaded = this.actor.current();
+    if (loaded === null || !this.snapshots.request(extent, loaded.state)) return null;
+    return this.settled() === null ? null : this.write(loaded);
   }
 
   private async write(loaded: LoadedState): Promise<void> {
@@ -283,7 +283,7 @@ export class Activation {
     const to = loaded.seq;
     const isStored = () => snapshots.savedTo(extent) >= to;
     for (let tries = 0; tries < SAVE_TRIES && !actor.hasEnded && !isStored(); tries++) {
-      snapshots.request(extent);
+      snapshots.request(extent, loaded.state);
       const last = this.pipeline.lastBatch();
       if (last === null) await this.write(loaded);
       else {

@@ -117,7 +117,7 @@ export class CommitPipeline implements Writer {
     };
     actor.lastAt = Math.max(actor.lastAt, commit.at);
     // When nothing is decided beyond this commit, the state equals the ledger up to it: the moment for a save.
-    const isSaveDue = queue.length === 0 && (batch.save || snapshots.due());
+    const isSaveDue = queue.length === 0 && (batch.save || snapshots.due(loaded.state));
     // A save that an administrative reply needs is deferred to a batch that can take one, and the reply
     // waits for it.
     const deferredTo = batch.save && !isSaveDue ? (queue.at(-1) ?? null) : null;

@@ -4,7 +4,7 @@
 //
 // Lists read the documents, so these are written soon. Only a replay reads the snapshot, which is the larger part of a save:
 // a busy actor writes it once for several saves. The documents are then newer than the snapshot, as after a save of which
-// only they were stored.
+// only they were stored. Where readers ask for a save before they read (`Behavior.mayTrail`), the documents wait for the snapshot.
 
 import type { Log } from "../../base/log.ts";
 import type { Save, StoredDocument } from "../../store/store.ts";
@@ -27,8 +27,16 @@ interface SnapshotOwner {
   };
 }
 
-/** What a save is to have: documents, and the snapshot when it is due; or both in any case. */
-export type SaveExtent = "documents" | "whole";
+/**
+ * What a save is to have: the documents, unless they may trail, and the snapshot when it is due; the documents in any case; or both
+ * in any case.
+ */
+export type SaveExtent = "due" | "documents" | "whole";
+
+const EXTENTS: readonly SaveExtent[] = ["due", "documents", "whole"];
+
+const larger = (a: SaveExtent, b: SaveExtent): SaveExtent =>
+  EXTENTS.indexOf(a) > EXTENTS.indexOf(b) ? a : b;
 
 /** A save, what was requested of it, and the position in the ledger of the state that it has. */
 export interface TakenSave {
@@ -59,26 +67,32 @@ export class SnapshotWriter {
 
   /** Called when the actor is loaded up to `seq`, with the commits that no snapshot covers. */
   begin(seq: number, { commits, since }: Uncovered): void {
-    this.wanted = commits > 0 ? "documents" : null;
+    this.wanted = commits > 0 ? "due" : null;
     this.seq = seq;
     this.documentedTo = seq - commits;
     this.coveredTo = seq - commits;
     this.uncoveredSince = since;
   }
 
-  /** Returns whether a save is due at the next moment that allows one. */
-  due(): boolean {
-    return this.wanted !== null || this.seq - this.documentedTo >= this.actor.host.limits.saveCommits;
+  /** Returns whether a save of a state is due at the next moment that allows one. */
+  due(state: unknown): boolean {
+    if (this.wanted !== null) return true;
+    const { saveCommits, snapshotCommits } = this.actor.host.limits;
+    return (
+      this.seq - this.documentedTo >= saveCommits &&
+      (this.seq - this.coveredTo >= snapshotCommits || !this.mayTrail(state))
+    );
   }
 
   /**
-   * Requests a save of this extent, unless a larger one was requested already. Returns false, and requests nothing, when it would
-   * write nothing.
+   * Requests a save of a state to this extent, unless a larger one was requested already. Returns false, and requests nothing, when
+   * it would write nothing.
    */
-  request(extent: SaveExtent): boolean {
-    const wanted = this.wanted === "whole" ? "whole" : extent;
+  request(extent: SaveExtent, state: unknown): boolean {
+    const wanted = larger(extent, this.wanted ?? extent);
     const isSnapshotMissing = this.coveredTo < this.seq && (wanted === "whole" || this.isSnapshotDue());
-    if (this.isDocumented() && !isSnapshotMissing) return false;
+    const isToDocument = !this.isDocumented() && (wanted !== "due" || !this.mayTrail(state));
+    if (!isSnapshotMissing && !isToDocument) return false;
     this.wanted = wanted;
     return true;
   }
@@ -96,7 +110,7 @@ export class SnapshotWriter {
       this.unsaved ??= new Map();
       this.unsaved.set(keyOf(document), { ...document, seq: position.seq });
     }
-    const extent = this.wanted ?? "documents";
+    const extent = this.wanted ?? "due";
     this.wanted = null;
     const hasSnapshot = extent === "whole" || this.isSnapshotDue();
     if (hasSnapshot) this.snapshotAt = actor.host.clock.mono();
@@ -115,7 +129,7 @@ export class SnapshotWriter {
     try {
       if (documents.length > 0 || snapshot !== null) await host.save(save);
     } catch (error) {
-      if (this.wanted !== "whole") this.wanted = extent;
+      this.wanted = larger(extent, this.wanted ?? extent);
       if (snapshot !== null) this.snapshotAt = null;
       host.log("warn", "save_failed", { actor: name, error: String(error) });
       return;
@@ -146,6 +160,12 @@ export class SnapshotWriter {
   /** Returns the seq of the newest commit that a stored save of this extent has. */
   savedTo(extent: SaveExtent): number {
     return extent === "whole" ? this.coveredTo : this.documentedTo;
+  }
+
+  /** Whether the documents of a state may wait for its snapshot. */
+  private mayTrail(state: unknown): boolean {
+    const { behavior, host } = this.actor;
+    return !host.store.followsSnapshots && behavior.mayTrail?.(state) === true;
   }
 
   private isSnapshotDue(): boolean {

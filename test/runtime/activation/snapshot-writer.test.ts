@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { memoryBus } from "../../../src/bus/memory.ts";
+import type { AnyBehavior } from "../../../src/runtime/actor.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 import { purse } from "../purse.ts";
@@ -35,6 +36,18 @@ async function allExact(made: Rig): Promise<void> {
     for (const { id, seq, body } of documents) expect(body.total).toBe(await foldTo(made, id, seq));
   }
 }
+
+/** The seqs of the snapshots that were written so far, and of all saves. */
+const written = ({ store }: Rig) => {
+  const saves = store.saves.flat();
+  return {
+    snapshots: saves.flatMap(({ snapshot }) => snapshot?.seq ?? []),
+    documents: saves.flatMap(({ documents }) => documents.map(({ seq }) => seq)),
+  };
+};
+
+/** How old a snapshot becomes. */
+const SIXTEEN_SECONDS = { limits: { snapshotMs: 16_000 } };
 
 describe("documents", () => {
   test("of ordinary turns are written within the time allowed, not at once", async () => {
@@ -115,6 +128,80 @@ describe("documents", () => {
     await made.ask("a", "add", { amount: 5 }, { budgetMs: 0 }).catch((error) => error.reason);
     await made.clock.advance(5_000);
     expect(await documentOf(made, "a")).toMatchObject({ total: 6 });
+  });
+});
+
+describe("documents that may trail", () => {
+  const trailing = (over: Partial<Parameters<typeof rig>[0] & object> = {}) =>
+    rig({
+      behavior: { ...purse, mayTrail: ({ total }) => total < 100 } as AnyBehavior,
+      ...SIXTEEN_SECONDS,
+      ...over,
+    });
+
+  /** A purse that is busy: it had a save, and commits again. */
+  async function busy(over: Parameters<typeof trailing>[0] = {}): Promise<Rig> {
+    const made = await trailing(over);
+    await made.ask("a", "add", { amount: 1 });
+    await made.clock.advance(2_000);
+    await made.ask("a", "add", { amount: 1 });
+    return made;
+  }
+
+  test("are written with the snapshot", async () => {
+    const made = await busy();
+    expect(await documentOf(made, "a")).toMatchObject({ total: 1 });
+    for (let i = 0; i < 13; i++) {
+      await made.clock.advance(1_000);
+      await made.ask("a", "add", { amount: 1 });
+    }
+    expect(written(made)).toEqual({ snapshots: [1], documents: [1] });
+    await made.clock.advance(4_000);
+    expect(written(made)).toEqual({ snapshots: [1, 15], documents: [1, 15] });
+    await allExact(made);
+  });
+
+  test("are written when a save is asked for, and the snapshot is not", async () => {
+    const made = await busy();
+    expect(await made.system.save(1_000)).toBe(true);
+    expect(written(made)).toEqual({ snapshots: [1], documents: [1, 2] });
+    await made.ask("a", "save", { amount: 1 });
+    expect(written(made)).toEqual({ snapshots: [1], documents: [1, 2, 3] });
+  });
+
+  test("are written soon once the state says so", async () => {
+    const made = await busy();
+    await made.ask("a", "add", { amount: 100 });
+    await made.clock.advance(2_000);
+    expect(written(made)).toEqual({ snapshots: [1], documents: [1, 3] });
+  });
+
+  test("are written after as many commits as a snapshot", async () => {
+    const made = await busy({ limits: { saveCommits: 1, snapshotCommits: 5 } });
+    for (let i = 0; i < 10; i++) {
+      await made.ask("a", "add", { amount: 1 });
+      await settled();
+    }
+    const { snapshots, documents } = written(made);
+    expect(documents).toEqual(snapshots);
+    for (const [i, seq] of snapshots.entries()) expect(seq - (snapshots[i - 1] ?? 0)).toBeLessThanOrEqual(7);
+    expect(snapshots.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("are written as soon as others where the store follows snapshots", async () => {
+    const clock = manualClock();
+    const made = await busy({ clock, inner: { ...memoryStore({ clock }), followsSnapshots: true } });
+    await made.clock.advance(2_000);
+    expect(written(made)).toEqual({ snapshots: [1, 2], documents: [1, 2] });
+  });
+
+  test("are written after a save that failed", async () => {
+    const made = await busy();
+    const mend = made.store.failSaves();
+    expect(await made.system.save(1_000)).toBe(false);
+    mend();
+    await made.clock.advance(2_000);
+    expect(await documentOf(made, "a")).toMatchObject({ total: 2 });
   });
 });
 
@@ -258,17 +345,8 @@ describe("a snapshot", () => {
 });
 
 describe("how often a snapshot is written", () => {
-  /** The seqs of the snapshots that were written so far, and of all saves. */
-  const written = ({ store }: Rig) => {
-    const saves = store.saves.flat();
-    return {
-      snapshots: saves.flatMap(({ snapshot }) => snapshot?.seq ?? []),
-      documents: saves.flatMap(({ documents }) => documents.map(({ seq }) => seq)),
-    };
-  };
-
   test("of a busy actor: once for several saves, and never further behind than the time allowed", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     for (let second = 0; second < 60; second++) {
       await made.ask("a", "add", { amount: 1 });
       await made.clock.advance(1_000);
@@ -284,7 +362,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("of one that commits seldom: with each save", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     for (let i = 0; i < 5; i++) {
       await made.ask("a", "add", { amount: 1 });
       await made.clock.advance(20_000);
@@ -293,7 +371,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("of one that has fallen silent: once more, without documents, and then it can be unloaded", async () => {
-    const made = await rig({ limits: { idleMs: 1_000 } });
+    const made = await rig({ limits: { snapshotMs: 16_000, idleMs: 1_000 } });
     await made.ask("a", "save", { amount: 1 });
     await made.ask("a", "add", { amount: 1 });
     await made.clock.advance(4_000);
@@ -325,7 +403,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("of a node that leaves: at once, of everything", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     await made.ask("a", "save", { amount: 1 });
     await made.ask("a", "add", { amount: 1 });
     expect(await made.system.save(1_000)).toBe(true);
@@ -337,7 +415,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("what is committed while a save is written is in the next one", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     await made.ask("a", "add", { amount: 1 });
     const open = made.store.holdSaves();
     await made.clock.advance(2_000);
@@ -350,7 +428,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("a node that leaves tries again what could not be saved", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     await made.ask("a", "save", { amount: 1 });
     await made.ask("a", "add", { amount: 1 });
     const mend = made.store.failSaves();
@@ -375,7 +453,7 @@ describe("how often a snapshot is written", () => {
   });
 
   test("a failed one is tried again, and the watermark waits for it", async () => {
-    const made = await rig();
+    const made = await rig(SIXTEEN_SECONDS);
     await made.ask("a", "save", { amount: 1 });
     await made.ask("a", "add", { amount: 1 });
     const at = (await ledgerOf(made.store, "a"))[1]!.at;
@@ -392,7 +470,7 @@ describe("how often a snapshot is written", () => {
 
 describe("a publication", () => {
   test("goes out after the commit, and only then", async () => {
-    const { ask, store, system, clock } = await rig();
+    const { ask, store, system, clock } = await rig(SIXTEEN_SECONDS);
     const received: unknown[] = [];
     system.subscribe("purse.>", (topic, body) => received.push([topic, body]));
     const open = store.holdAppends();
@@ -406,7 +484,7 @@ describe("a publication", () => {
   });
 
   test("of a turn that was lost never goes out", async () => {
-    const { ask, store, system, clock } = await rig();
+    const { ask, store, system, clock } = await rig(SIXTEEN_SECONDS);
     const received: unknown[] = [];
     system.subscribe("purse.a", (_topic, body) => received.push(body));
     store.faults.push("lost");
