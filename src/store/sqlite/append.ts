@@ -7,9 +7,9 @@
 // 3. The outcome of one commit does not depend on the others. An error undoes the whole transaction and is
 //    thrown.
 // 4. The index of commits is written behind them, so no key of a table refuses a second commit of a seq. It is refused
-//    here, under the write lock of the transaction: the newest seqs of the actors that have committed lately are known,
-//    and a commit that is not newer is looked for. What is known is forgotten when another connection has written: only
-//    one that ignores the lock of the database (`lockDatabase`) would append.
+//    here, under the write lock of the transaction: the newest seqs of the actors that have committed lately are known, and
+//    so those of all commits that are not indexed yet; a commit that is not newer is looked for. What is known is forgotten
+//    when another connection has written: only one that ignores the lock of the database (`lockDatabase`) would append.
 
 import { StoredRow } from "../stored-rows.ts";
 import { CommitIndex } from "./commit-index.ts";
@@ -40,6 +40,8 @@ class Appender {
   #version = 0;
   /** The newest seq by actor; the actor that has committed last is the last. */
   readonly #newest = new Map<string, number>();
+  /** Whether it has the actors of all commits that are not indexed. */
+  #hasTail = false;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -52,7 +54,7 @@ class Appender {
     try {
       return this.#connection.transaction(() => this.#store(cells));
     } catch (error) {
-      this.#newest.clear();
+      this.#forget();
       this.#index.clear();
       throw error;
     }
@@ -60,7 +62,7 @@ class Appender {
 
   #store(cells: Cells): string {
     const version = new StoredRow("data_version", this.#versionOf.get()).integer("data_version");
-    if (version !== this.#version) this.#newest.clear();
+    if (version !== this.#version) this.#forget();
     this.#version = version;
     let outcomes = "";
     let rows = new LedgerRows();
@@ -91,11 +93,27 @@ class Appender {
 
   /** The highest seq that an actor has in the ledger, or in this transaction. */
   #newestOf(actor: string): number {
+    this.#readTail();
     const known = this.#newest.get(actor);
     if (known !== undefined) return known;
-    const seq = this.#index.newest(actor)?.seq ?? 0;
+    // As long as none was forgotten, an actor that is not known has no commits that the index lacks.
+    const hasAll = this.#newest.size < NEWEST_MAX;
+    const seq = hasAll ? this.#index.newestIndexed(actor) : (this.#index.newest(actor)?.seq ?? 0);
     this.#setNewest(actor, seq);
     return seq;
+  }
+
+  /** Reads the newest seqs of the commits that are not indexed, unless they are known. */
+  #readTail(): void {
+    if (this.#hasTail) return;
+    for (const [actor, seq] of this.#index.newestOfTail()) this.#setNewest(actor, seq);
+    this.#index.clear();
+    this.#hasTail = true;
+  }
+
+  #forget(): void {
+    this.#newest.clear();
+    this.#hasTail = false;
   }
 
   #setNewest(actor: string, seq: number): void {

@@ -25,6 +25,14 @@ export class CommitIndex {
     this.#tail = new IndexTail(connection);
   }
 
+  /**
+   * Reads what was appended since the last look-up, in steps. Await it before a look-up on the server's thread, which would read
+   * thousands of commits at once.
+   */
+  catchUp(): Promise<void> {
+    return this.#tail.catchUp();
+  }
+
   /** The commit with this seq; null when there is none. */
   find(actor: string, seq: number): IndexEntry | null {
     const [found] = this.after(actor, seq - 1, 1);
@@ -128,6 +136,21 @@ export class CommitIndex {
       const isComplete = rows.length < size || (kept.length === limit && lastRowAt < (lastKept?.at ?? 0));
       if (isComplete) return kept.map(({ entry }) => entry);
     }
+  }
+
+  /** The newest seq of each actor that has commits which the table may not have yet. */
+  newestOfTail(): ReadonlyMap<string, number> {
+    this.#tail.refresh();
+    const newest = new Map<string, number>();
+    for (const { actor, seq } of this.#tail.entries())
+      newest.set(actor, Math.max(seq, newest.get(actor) ?? 0));
+    return newest;
+  }
+
+  /** The highest seq of an actor in the table; 0 when it has none there. */
+  newestIndexed(actor: string): number {
+    const found = this.#statements.newest.get(actor, Number.MAX_SAFE_INTEGER);
+    return found === null ? 0 : indexRow(actor, found).seq;
   }
 
   /** How many commits and how many of their dedup ids the tables do not have yet. */

@@ -13,16 +13,19 @@ import type { SqliteConnection } from "./connection.ts";
 import { parseHeads } from "./ledger-rows.ts";
 import { projectedRow } from "./ledger-walk.ts";
 import { BATCH_MS, type Projection } from "./projection-schedule.ts";
+import { SortedRuns } from "./sorted-runs.ts";
 
 /**
- * Commits of a batch, about: the more there are, the fewer pages are written for each, and the more heads a connection has to
- * read when it looks for a commit.
+ * Commits and dedup ids of a batch, about: the more there are, the fewer pages are written for each, and the more heads a connection
+ * has to read when it looks for a commit. A batch of fewer begins every BATCH_MS.
  */
-const BATCH_COMMITS = 1_024;
-/** Entries and dedup ids that one step stores, in a millisecond. A step that reads takes as long. */
-const STEP_ENTRIES = 512;
-/** Rows of one step, and those that are read at once. */
-const [STEP_ROWS, READ_ROWS] = [256, 32];
+const BATCH_MAX = 16_384;
+/** Commits that wait for a batch at most: more of them advance the index with each append. */
+const WAITING_MAX = 8_192;
+/** Entries and dedup ids that one step stores, or that it reads and sorts, about: in two milliseconds. */
+const STEP_MAX = 512;
+/** Rows that are read at once. */
+const READ_ROWS = 8;
 /** Milliseconds between two steps. */
 const STEP_MS = 5;
 
@@ -34,8 +37,8 @@ export class IndexProjection implements Projection {
   readonly #connection: SqliteConnection;
   readonly #statements: ReturnType<typeof projectionStatements>;
   /** What the current batch has not stored yet. */
-  #entries: EntryCells[] = [];
-  #marks: MarkCells[] = [];
+  readonly #entries = new SortedRuns<EntryCells>();
+  readonly #marks = new SortedRuns<MarkCells>();
   /** Commits that were stored since the start and are in no batch yet. */
   #waiting = 0;
   /** The last row of the current batch; null when it has none yet. */
@@ -49,10 +52,10 @@ export class IndexProjection implements Projection {
     this.#statements = projectionStatements(connection);
   }
 
-  /** Called with the number of commits that were stored. Returns whether there are enough for a batch. */
+  /** Called with the number of commits that were stored. Returns whether too many wait for a batch. */
   committed(commits: number): boolean {
     this.#waiting += commits;
-    return this.#waiting >= BATCH_COMMITS;
+    return this.#waiting >= WAITING_MAX;
   }
 
   step(): number | null {
@@ -67,54 +70,53 @@ export class IndexProjection implements Projection {
 
   /** Reads the next rows. The batch is complete when there are no more, or enough. */
   #read(): void {
-    this.#isEnd = false;
-    for (let read = 0; read < STEP_ROWS && !this.#isEnoughOrEnd(); read += READ_ROWS) {
-      const rows = this.#statements.next.all(this.#last ?? this.#statements.place(), READ_ROWS);
-      for (const stored of rows) this.#add(stored);
-      this.#isEnd = rows.length < READ_ROWS;
+    const entries: EntryCells[] = [];
+    const marks: MarkCells[] = [];
+    let last = this.#last ?? this.#statements.place();
+    let isEnd = false;
+    while (!isEnd && entries.length + marks.length < STEP_MAX) {
+      const rows = this.#statements.next.all(last, READ_ROWS);
+      for (const stored of rows) last = addEntries(stored, entries, marks);
+      isEnd = rows.length < READ_ROWS;
     }
-    if (!this.#isEnoughOrEnd()) return;
-    this.#waiting = this.#isEnd ? 0 : Math.max(0, this.#waiting - this.#entries.length);
-    this.#entries.sort(byText);
-    this.#marks.sort(byText);
-    this.#isRead = this.#last !== null;
-  }
-
-  #isEnoughOrEnd(): boolean {
-    return this.#isEnd || this.#entries.length >= BATCH_COMMITS;
-  }
-
-  #add(stored: unknown): void {
-    const { row, heads } = parseHeads(stored);
-    heads.forEach(({ actor, seq, linesTo, marks }, nth) => {
-      this.#entries.push([actor, seq, row, nth, linesTo]);
-      for (const mark of marks) this.#marks.push([mark, actor, seq]);
-    });
-    this.#last = row;
+    // All of them could be read, so a step that is repeated leaves none out.
+    this.#isEnd = isEnd;
+    if (entries.length > 0) this.#last = last;
+    this.#waiting = this.#isEnd ? 0 : Math.max(0, this.#waiting - entries.length);
+    this.#entries.add(entries);
+    this.#marks.add(marks);
+    const isEnough = this.#entries.size + this.#marks.size >= BATCH_MAX;
+    this.#isRead = (this.#isEnd || isEnough) && this.#last !== null;
   }
 
   /** Stores the next entries of the batch, and with the last of them the place of its last row. */
   #store(last: number): void {
     const { entry, mark, move } = this.#statements;
-    const entries = this.#entries.slice(0, STEP_ENTRIES);
-    const marks = this.#marks.slice(0, STEP_ENTRIES);
-    const isLast = entries.length === this.#entries.length && marks.length === this.#marks.length;
+    const entries = this.#entries.next(STEP_MAX);
+    const marks = this.#marks.next(STEP_MAX);
+    const isLast = entries.length === this.#entries.size && marks.length === this.#marks.size;
     this.#connection.unsynced(() => {
       for (const cells of entries) entry.run(...cells);
       for (const cells of marks) mark.run(...cells);
       if (isLast) move.run(last);
     });
-    this.#entries = this.#entries.slice(entries.length);
-    this.#marks = this.#marks.slice(marks.length);
+    this.#entries.remove();
+    this.#marks.remove();
     if (!isLast) return;
     this.#last = null;
     this.#isRead = false;
   }
 }
 
-/** The order of the tables; what has the same text stays in the order of the ledger. */
-const byText = ([a]: EntryCells | MarkCells, [b]: EntryCells | MarkCells): number =>
-  a < b ? -1 : a > b ? 1 : 0;
+/** Adds the entries and dedup ids of a row of the ledger, and returns its number. */
+function addEntries(stored: unknown, entries: EntryCells[], marks: MarkCells[]): number {
+  const { row, heads } = parseHeads(stored);
+  heads.forEach(({ actor, seq, linesTo, marks: ids }, nth) => {
+    entries.push([actor, seq, row, nth, linesTo]);
+    for (const mark of ids) marks.push([mark, actor, seq]);
+  });
+  return row;
+}
 
 function projectionStatements(connection: SqliteConnection) {
   const { prepare } = connection;

@@ -36,10 +36,20 @@ export function sqliteJournal(
   }
 
   return {
-    readCommits: async (actor, after, limit) => read(index.after(actor, after, limit)),
-    hasDedupId: async (actor, mark) => index.hasMark(mark, actor),
-    commitsByDedupId: async (mark, limit) => read(index.newestOfMark(mark, limit)),
+    async readCommits(actor, after, limit) {
+      await index.catchUp();
+      return read(index.after(actor, after, limit));
+    },
+    async hasDedupId(actor, mark) {
+      await index.catchUp();
+      return index.hasMark(mark, actor);
+    },
+    async commitsByDedupId(mark, limit) {
+      await index.catchUp();
+      return read(index.newestOfMark(mark, limit));
+    },
     async readLines(actor, from, to) {
+      await index.catchUp();
       const end = index.newest(actor);
       if (end === null || to < from || end.linesTo < from) return [];
       const [first, final] = [seqOfLine(actor, from, end.seq), seqOfLine(actor, to, end.seq)];
@@ -47,10 +57,12 @@ export function sqliteJournal(
       return read(entries).filter(({ lines }) => lines > 0);
     },
     async lastCommit(actor) {
+      await index.catchUp();
       const entry = index.newest(actor);
       return entry === null ? null : { seq: entry.seq, linesTo: entry.linesTo };
     },
     async listActors(prefix, after, limit) {
+      await index.catchUp();
       // One index seek per actor; a DISTINCT would walk over every commit.
       const found: string[] = [];
       if (limit === 0) return found;

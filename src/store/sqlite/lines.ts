@@ -30,7 +30,12 @@ const EXAMINED_MAX = 10_000;
 /** The lines of the store's contract, on a connection. */
 export function sqliteLines(connection: SqliteConnection, index: CommitIndex): Pick<Store, "lines"> {
   const { page } = lineReader(connection, index);
-  return { lines: async (filter, after, limit) => page(filter, after, limit) };
+  return {
+    async lines(filter, after, limit) {
+      await index.catchUp();
+      return page(filter, after, limit);
+    },
+  };
 }
 
 /** Reads lines on a connection, a bounded number of rows at a time. */

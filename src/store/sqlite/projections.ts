@@ -11,12 +11,15 @@ export interface Projections {
   /** Begins to project what is stored now within a second. */
   wake(): void;
   /**
-   * Called with the number of commits behind each append. Each append advances the index by a step where a batch of it waits, so
-   * that it keeps up with any load, and the commits that are not indexed are always few.
+   * Called with the number of commits behind each append. Each append advances the index by some steps where too many commits wait for
+   * it, so that it keeps up with any load, and the commits that are not indexed are never many.
    */
   committed(commits: number): void;
   stop(): void;
 }
+
+/** Steps that index as much as one append brings, also where each of its commits has some dedup ids. */
+const APPEND_STEPS = 4;
 
 /** Creates the projections of a database. `onError` is called with the reason when a step fails; it is tried again. */
 export function sqliteProjections(parts: {
@@ -35,7 +38,7 @@ export function sqliteProjections(parts: {
   return {
     wake,
     committed(commits) {
-      if (index.committed(commits)) indexing.stepNow();
+      if (index.committed(commits)) for (let step = 0; step < APPEND_STEPS; step++) indexing.stepNow();
       wake();
     },
     stop() {

@@ -1,5 +1,5 @@
 // Finds the actors that an owner of shards must load: those with commits that no snapshot covers, and those with pending
-// effects. After a crash under load there are some 40 seconds of commits to look at, 200,000 of them, so it looks at some in each
+// effects. After a crash under load there is up to a minute of commits to look at, 400,000 of them, so it looks at some in each
 // turn of the event loop. It never writes.
 
 import { compareText } from "../indexed-fields.ts";
