@@ -57,6 +57,8 @@ export class SnapshotWriter {
   private coveredTo = 0;
   /** The `at` of the first commit that no snapshot covers; null when all are covered. */
   private uncoveredSince: number | null = null;
+  /** Saves that are being written. */
+  private writing = 0;
   /** Monotonic ms at which the last snapshot was taken; null before the first, and when it could not be stored. */
   private snapshotAt: number | null = null;
 
@@ -74,8 +76,12 @@ export class SnapshotWriter {
     this.uncoveredSince = since;
   }
 
-  /** Returns whether a save of a state is due at the next moment that allows one. */
+  /**
+   * Returns whether a save of a state is due at the next moment that allows one. None is while another is being written, of which
+   * it would write much again: on a slow store each commit would have one.
+   */
   due(state: unknown): boolean {
+    if (this.writing > 0) return this.wanted !== null && this.wanted !== "due";
     if (this.wanted !== null) return true;
     const { saveCommits, snapshotCommits } = this.actor.host.limits;
     return (
@@ -89,6 +95,7 @@ export class SnapshotWriter {
    * it would write nothing.
    */
   request(extent: SaveExtent, state: unknown): boolean {
+    if (extent === "due" && this.writing > 0) return false;
     const wanted = larger(extent, this.wanted ?? extent);
     const isSnapshotMissing = this.coveredTo < this.seq && (wanted === "whole" || this.isSnapshotDue());
     const isToDocument = !this.isDocumented() && (wanted !== "due" || !this.mayTrail(state));
@@ -126,6 +133,7 @@ export class SnapshotWriter {
   async write({ save, extent, position }: TakenSave): Promise<void> {
     const { host, name } = this.actor;
     const { documents, snapshot } = save;
+    this.writing++;
     try {
       if (documents.length > 0 || snapshot !== null) await host.save(save);
     } catch (error) {
@@ -133,6 +141,8 @@ export class SnapshotWriter {
       if (snapshot !== null) this.snapshotAt = null;
       host.log("warn", "save_failed", { actor: name, error: String(error) });
       return;
+    } finally {
+      this.writing--;
     }
     for (const document of documents) {
       const key = keyOf(document);

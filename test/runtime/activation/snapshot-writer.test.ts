@@ -113,6 +113,24 @@ describe("documents", () => {
     expect(await documentOf(made, "a")).toMatchObject({ total: 7 });
   });
 
+  test("are saved once at a time: what is committed while a slow store writes has no save of its own", async () => {
+    const made = await rig({ limits: { saveCommits: 3 } });
+    const open = made.store.holdSaves();
+    for (let i = 0; i < 20; i++) {
+      await made.ask("a", "add", { amount: 1 });
+      await settled();
+    }
+    await made.clock.advance(4_000);
+    expect(made.store.saves).toHaveLength(1);
+    open();
+    await settled();
+    expect(written(made).documents).toEqual([4]);
+    await made.ask("a", "add", { amount: 1 });
+    await settled();
+    expect(written(made).documents).toEqual([4, 21]);
+    await allExact(made);
+  });
+
   test("are made right again after a crash without anybody asking", async () => {
     const before = await rig();
     await before.ask("a", "add", { amount: 1 });
