@@ -38,8 +38,14 @@ export const commitKey = (actor: string, seq: number): string => `${actor}/${Str
  */
 const BYTES_MAX = 15 * 2 ** 20;
 
-/** `Store.append` on a connection. Every reason for an "unknown" goes to `onError`. */
-export function mongoAppend({ collection, write, onError }: MongoConnection): Store["append"] {
+/**
+ * `Store.append` on a connection. Every reason for an "unknown" goes to `onError`. `onStored` is called with each commit that is
+ * stored.
+ */
+export function mongoAppend(
+  { collection, write, onError }: MongoConnection,
+  onStored: (commit: CommitDocument) => void = () => {},
+): Store["append"] {
   const commits = collection<CommitDocument>("commits");
 
   /**
@@ -88,7 +94,11 @@ export function mongoAppend({ collection, write, onError }: MongoConnection): St
     // When one call has several commits for a place, only the first is inserted.
     const first = new Map(documents.toReversed().map((document) => [document._id, document]));
     const stored = await storedWriters(documents.filter((document) => first.get(document._id) === document));
-    return documents.map(({ _id, by }) => outcome(stored.get(_id), by));
+    return documents.map((document) => {
+      const appended = outcome(stored.get(document._id), document.by);
+      if (appended === "committed") onStored(document);
+      return appended;
+    });
   };
 }
 

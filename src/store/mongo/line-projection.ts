@@ -1,7 +1,7 @@
 // Writes the projection of ledger lines, and adds to the sums of provider keys (key-costs.ts): with each save,
 // before its snapshots, the lines of the commits that these snapshots cover and the stored ones do not. The node
 // that saves an actor is the one that owns it, and
-// trails the actor's commits by two seconds. Lines are made from the stored commits, a batch at a time.
+// trails the actor's commits by two seconds. Lines are made from the commits as they are stored (recent-commits.ts), a batch at a time.
 //
 //   commits stored -> lines of the commits up to the new snapshot stored -> the parts of usage that their
 //   charges are of (usage-parts.ts) -> snapshot stored
@@ -20,6 +20,7 @@ import { type CommitDocument, commitKey } from "./append.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
 import { MongoKeyCosts } from "./key-costs.ts";
+import { type CommitRange, commitsOfRanges, LINES_OF_COMMIT, type RecentCommits } from "./recent-commits.ts";
 import { MongoUsageParts } from "./usage-parts.ts";
 
 /** A projected line. A field that has no value is absent. */
@@ -36,9 +37,6 @@ export const lineKey = (actor: string, at: number, number: number): string =>
 /** A whole number as text that sorts as the number does. */
 export const paddedWhole = (whole: number): string => String(whole).padStart(16, "0");
 
-/** The fields of a commit that its lines are made of. */
-export const LINES_OF_COMMIT = { actor: 1, seq: 1, linesTo: 1, lines: 1, events: 1 } as const;
-
 /** Commits that one query reads: a commit has a few lines, and hundreds when its actor is very busy. */
 const COMMITS_MAX = 100;
 /** Lines that one query inserts. */
@@ -49,13 +47,6 @@ const PLACES_MAX = 50_000;
 type Place = Pick<Snapshot, "seq" | "linesTo">;
 
 const START: Place = { seq: 0, linesTo: 0 };
-
-/** Commits of one actor: those after one seq, up to another. */
-interface CommitRange {
-  readonly actor: string;
-  readonly after: number;
-  readonly to: number;
-}
 
 /** Cuts ranges into parts of COMMITS_MAX commits, so that a query needs neither an order nor a limit. */
 function* batches(ranges: readonly CommitRange[]): Generator<readonly CommitRange[]> {
@@ -78,6 +69,7 @@ function* batches(ranges: readonly CommitRange[]): Generator<readonly CommitRang
 /** The projection of a database, as far as this node writes it. */
 export class MongoLineProjection {
   readonly #connection: MongoConnection;
+  readonly #recent: RecentCommits;
   readonly #commits: Collection<CommitDocument>;
   readonly #lines: Collection<LineDocument>;
   readonly #parts: MongoUsageParts;
@@ -85,8 +77,9 @@ export class MongoLineProjection {
   /** Places up to which this node projected. Another node may have gone further since. */
   readonly #places = new Map<string, Place>();
 
-  constructor(connection: MongoConnection) {
+  constructor(connection: MongoConnection, recent: RecentCommits) {
     this.#connection = connection;
+    this.#recent = recent;
     this.#commits = connection.collection("commits");
     this.#lines = connection.collection("lines");
     this.#parts = new MongoUsageParts(connection);
@@ -102,12 +95,8 @@ export class MongoLineProjection {
       return from.linesTo < linesTo ? [{ actor, after: from.seq, to: seq }] : [];
     });
     for (const some of batches(ranges)) {
-      const keys = some.map(({ actor, after, to }) => ({
-        _id: { $gt: commitKey(actor, after), $lte: commitKey(actor, to) },
-      }));
-      const filter = { $or: keys, lines: { $gt: 0 } };
-      const commits = await this.#connection.read(() =>
-        this.#commits.find(filter).project(LINES_OF_COMMIT).map(parseLinesOfCommit).toArray(),
+      const commits = (await commitsOfRanges(this.#connection, this.#recent, some)).filter(
+        ({ lines }) => lines > 0,
       );
       await this.#insert(commits);
       await this.#parts.add(commits);

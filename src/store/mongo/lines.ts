@@ -21,7 +21,8 @@ import {
 import { parseLineRow, parseLinesOfCommit, StoredRow } from "../stored-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
-import { LINES_OF_COMMIT, type LineDocument, lineKey, paddedWhole } from "./line-projection.ts";
+import { type LineDocument, lineKey, paddedWhole } from "./line-projection.ts";
+import { LINES_OF_COMMIT } from "./recent-commits.ts";
 
 /** The place of a line, and the seq of its commit. */
 type LinePlace = LineAnchor & { readonly seq: number };

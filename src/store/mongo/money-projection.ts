@@ -14,12 +14,11 @@
 import type { Collection } from "mongodb";
 import { hasMoney, MoneyFold, moneyChanges } from "../money-fold.ts";
 import type { Snapshot } from "../store.ts";
-import { parseLinesOfCommit, parseMoneyFold, StoredRow } from "../stored-rows.ts";
-import { type CommitDocument, commitKey } from "./append.ts";
+import { parseMoneyFold, StoredRow } from "../stored-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
 import { findBackfill } from "./line-backfill.ts";
-import { LINES_OF_COMMIT } from "./line-projection.ts";
+import { commitsOfRanges, type RecentCommits } from "./recent-commits.ts";
 
 /** The sums of an account up to a seq; its key is the actor. */
 export interface MoneyDocument extends Keyed {
@@ -35,14 +34,14 @@ const NEW_COMMITS_MAX = 10_000;
 /** The rows of a database, as far as this node writes them. */
 export class MongoMoneyProjection {
   readonly #connection: MongoConnection;
-  readonly #commits: Collection<CommitDocument>;
+  readonly #recent: RecentCommits;
   readonly #money: Collection<MoneyDocument>;
   /** Whether the backfill was due when it was last looked at; it never becomes due again. */
   #isDue = true;
 
-  constructor(connection: MongoConnection) {
+  constructor(connection: MongoConnection, recent: RecentCommits) {
     this.#connection = connection;
-    this.#commits = connection.collection("commits");
+    this.#recent = recent;
     this.#money = connection.collection("money");
   }
 
@@ -87,14 +86,11 @@ export class MongoMoneyProjection {
     for (;;) {
       const ranges = folds.flatMap(({ actor, seq }) => {
         const last = Math.min(seqs.get(actor)!, seq + COMMITS_MAX);
-        return seq < last ? [{ _id: { $gt: commitKey(actor, seq), $lte: commitKey(actor, last) } }] : [];
+        return seq < last ? [{ actor, after: seq, to: last }] : [];
       });
       if (ranges.length === 0) return;
-      const found = await this.#connection.read(() =>
-        this.#commits.find({ $or: ranges }).sort({ _id: 1 }).project(LINES_OF_COMMIT).toArray(),
-      );
-      for (const commit of found.map(parseLinesOfCommit))
-        byActor.get(commit.actor)?.add(moneyChanges(commit));
+      const found = await commitsOfRanges(this.#connection, this.#recent, ranges);
+      for (const commit of found) byActor.get(commit.actor)?.add(moneyChanges(commit));
       if (found.length === 0) return;
     }
   }

@@ -20,6 +20,7 @@ import { MongoLineProjection } from "./line-projection.ts";
 import { mongoLines } from "./line-walk.ts";
 import { MongoMoneyProjection } from "./money-projection.ts";
 import { mongoMoney } from "./money-totals.ts";
+import { RecentCommits } from "./recent-commits.ts";
 import { mongoRecords } from "./records.ts";
 import { checkSchema } from "./schema.ts";
 import { mongoTotals } from "./usage-totals.ts";
@@ -41,8 +42,9 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const sums = mongoTotals(connection);
   const lines = mongoLines(connection);
   const documents = mongoDocuments(connection);
-  const projection = new MongoLineProjection(connection);
-  const money = new MongoMoneyProjection(connection);
+  const recent = new RecentCommits();
+  const projection = new MongoLineProjection(connection, recent);
+  const money = new MongoMoneyProjection(connection, recent);
   const backfills = [
     new Backfill(connection, "lines", (after) => projection.projectNext(after)),
     new Backfill(connection, "money", (after) => money.backfillNext(after)),
@@ -61,7 +63,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     throw error;
   }
   const store: Store = {
-    append: mongoAppend(connection),
+    append: mongoAppend(connection, (commit) => recent.add(commit)),
     appendsAtOnce: APPENDS_AT_ONCE,
     appendsOutliveSender: true,
     ...mongoJournal(connection),
@@ -74,6 +76,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     async save(saves) {
       const snapshots = saves.flatMap(({ snapshot }) => snapshot ?? []);
       await Promise.all([projection.project(snapshots), money.project(snapshots)]);
+      for (const { actor, seq } of snapshots) recent.dropTo(actor, seq);
       await documents.save(saves);
     },
     ...mongoLists(connection),
