@@ -5,6 +5,7 @@
 // bound                                  outcome
 // a save began FRESH_MS ago, or later    a read does without another one, so that frequent reads cost one save in that time
 // a save takes longer than SAVE_MS       the read shows what is stored by then
+// an actor is not loaded after a crash   its documents are those of before the crash, until the recovery scan has loaded it
 
 import type { Clock } from "../base/clock.ts";
 import type { Store, Table } from "./store.ts";
@@ -32,9 +33,12 @@ export function withFreshDocuments(store: Store, { clock, save }: FreshParts): S
 
   async function saveNow(): Promise<void> {
     const began = clock.mono();
-    await save(SAVE_MS);
-    savedAt = began;
-    saving = null;
+    try {
+      await save(SAVE_MS);
+    } finally {
+      savedAt = began;
+      saving = null;
+    }
   }
 
   /** Resolves when everything that was committed FRESH_MS before the call is stored. */

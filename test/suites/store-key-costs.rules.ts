@@ -73,6 +73,14 @@ export function keyCostRules(store: () => Store): void {
       expect(await costs(TODAY, 7, 8)).toEqual({ 7: 16n, 8: 1_100n });
     });
 
+    test("count a line once where one call saves an actor several times", async () => {
+      await store().append([1, 2, 3].map((seq) => lined("account/1", seq, charge(-seq, 7))));
+      const saved = (seq: number) => save("account/1", seq, [], { linesTo: seq });
+      await store().save([saved(2), saved(3), saved(3)]);
+      await keep([lined("account/1", 4, charge(-10, 7))]);
+      expect(await costs(TODAY, 7)).toEqual({ 7: 16n });
+    });
+
     test("of many lines are exact", async () => {
       const many = Array.from({ length: 700 }, (_, i) => lined("account/1", i + 1, charge(-(i + 1), i % 3)));
       await keep(many);

@@ -172,10 +172,10 @@ export class SnapshotWriter {
     return extent === "whole" ? this.coveredTo : this.documentedTo;
   }
 
-  /** Whether the documents of a state may wait for its snapshot. */
+  /** Whether the documents of a state may wait for its snapshot. Those that a save could not store are not in the state any more. */
   private mayTrail(state: unknown): boolean {
     const { behavior, host } = this.actor;
-    return !host.store.followsSnapshots && behavior.mayTrail?.(state) === true;
+    return !host.store.followsSnapshots && this.unsaved === null && behavior.mayTrail?.(state) === true;
   }
 
   private isSnapshotDue(): boolean {

@@ -21,14 +21,17 @@ export interface CommitRange {
   readonly to: number;
 }
 
+/** What the lines of a commit are made of, as it is stored. */
+type KeptCommit = Pick<CommitDocument, "actor" | "seq" | "linesTo" | "lines" | "events">;
+
 /** Adjacent commits of an actor, ascending. */
 interface KeptCommits {
   /** The seq before the first of them. */
   after: number;
-  readonly commits: CommitDocument[];
+  readonly commits: KeptCommit[];
 }
 
-const charsOf = ({ events }: CommitDocument): number => events.length;
+const charsOf = ({ events }: KeptCommit): number => events.length;
 
 /** The commits of one connection. */
 export class RecentCommits {
@@ -43,8 +46,8 @@ export class RecentCommits {
   }
 
   /** Keeps a commit that is stored. Those of an actor come in order. */
-  add(commit: CommitDocument): void {
-    const { actor, seq } = commit;
+  add({ actor, seq, linesTo, lines, events }: KeptCommit): void {
+    const commit = { actor, seq, linesTo, lines, events };
     let kept = this.#kept.get(actor);
     if (kept !== undefined && kept.after + kept.commits.length + 1 !== seq) {
       this.#forget(actor, kept);
@@ -64,7 +67,7 @@ export class RecentCommits {
   }
 
   /** The commits of a range, ascending; null when some of them are not kept. */
-  within({ actor, after, to }: CommitRange): readonly CommitDocument[] | null {
+  within({ actor, after, to }: CommitRange): readonly KeptCommit[] | null {
     const kept = this.#kept.get(actor);
     if (kept === undefined || after < kept.after || to > kept.after + kept.commits.length) return null;
     return kept.commits.slice(after - kept.after, to - kept.after);
@@ -90,8 +93,8 @@ export class RecentCommits {
 export const LINES_OF_COMMIT = { actor: 1, seq: 1, linesTo: 1, lines: 1, events: 1 } as const;
 
 /**
- * Reads the commits of these ranges, from memory where they are kept and else with one query. Those of one range are ascending. The
- * ranges are not to have more commits than one query may read.
+ * Reads the commits of these ranges, from memory where they are kept and else with one query. Those of one range are ascending. No
+ * commit is to be in two of the ranges, and all together are not to have more commits than one query may read.
  */
 export async function commitsOfRanges(
   { collection, read }: MongoConnection,

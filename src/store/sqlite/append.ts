@@ -106,7 +106,9 @@ class Appender {
   /** Reads the newest seqs of the commits that are not indexed, unless they are known. */
   #readTail(): void {
     if (this.#hasTail) return;
-    for (const [actor, seq] of this.#index.newestOfTail()) this.#setNewest(actor, seq);
+    for (const [actor, seq] of this.#index.newestOfTail()) {
+      this.#setNewest(actor, Math.max(seq, this.#index.newestIndexed(actor)));
+    }
     this.#index.clear();
     this.#hasTail = true;
   }

@@ -6,7 +6,7 @@ import { memoryBus } from "../../../src/bus/memory.ts";
 import type { AnyBehavior } from "../../../src/runtime/actor.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
 import { manualClock, settled } from "../manual-clock.ts";
-import { purse } from "../purse.ts";
+import { type Purse, purse } from "../purse.ts";
 import { ledgerOf, type Rig, rig } from "../rig.ts";
 
 const documentOf = async ({ store }: Rig, id: string): Promise<unknown> =>
@@ -211,6 +211,17 @@ describe("documents that may trail", () => {
     const made = await busy({ clock, inner: { ...memoryStore({ clock }), followsSnapshots: true } });
     await made.clock.advance(2_000);
     expect(written(made)).toEqual({ snapshots: [1, 2], documents: [1, 2] });
+  });
+
+  test("are written soon after a save that failed, which took from the state what was to be written soon", async () => {
+    const mayTrail = ({ total, volatile }: Purse) => total < 100 || !volatile.dirty;
+    const made = await busy({ behavior: { ...purse, mayTrail } as AnyBehavior });
+    const mend = made.store.failSaves();
+    await made.ask("a", "add", { amount: 100 });
+    await made.clock.advance(2_000);
+    mend();
+    await made.clock.advance(2_000);
+    expect(await documentOf(made, "a")).toMatchObject({ total: 102 });
   });
 
   test("are written after a save that failed", async () => {
