@@ -36,8 +36,11 @@ const ACTOR = "account/";
 const actorOf = (account: number): string => `${ACTOR}${account}`;
 const accountOf = (actor: string): number => Number(actor.slice(ACTOR.length));
 
-/** Commits that are not projected yet and are read for one report at most. What comes behind them is in the rest of its totals. */
-const UNPROJECTED_MAX = 5_000;
+/**
+ * Commits that are not projected yet and are read for one report at most: those of two seconds under the most load, since documents are
+ * often saved just before they are reported. What comes behind them is in the rest of its totals.
+ */
+const UNPROJECTED_MAX = 20_000;
 /** Commits that are looked up at once. */
 const COMMITS_MAX = 200;
 const DAY_MS = 86_400_000;
