@@ -8,6 +8,7 @@
 // an actor is not loaded after a crash   its documents are those of before the crash, until the recovery scan has loaded it
 
 import type { Clock } from "../base/clock.ts";
+import { SingleFlight } from "../base/coalesce.ts";
 import type { Store, Table } from "./store.ts";
 
 /** Milliseconds by which what is read may trail at the beginning of a read; lists may trail by two seconds when they are sent. */
@@ -29,7 +30,7 @@ export function withFreshDocuments(store: Store, { clock, save }: FreshParts): S
   if (store.followsSnapshots) return store;
   /** When the newest save began that has ended; monotonic milliseconds. */
   let savedAt = Number.NEGATIVE_INFINITY;
-  let saving: Promise<void> | null = null;
+  const saving = new SingleFlight<"save", void>();
 
   async function saveNow(): Promise<void> {
     const began = clock.mono();
@@ -37,17 +38,13 @@ export function withFreshDocuments(store: Store, { clock, save }: FreshParts): S
       await save(SAVE_MS);
     } finally {
       savedAt = began;
-      saving = null;
     }
   }
 
   /** Resolves when everything that was committed FRESH_MS before the call is stored. */
   async function fresh(): Promise<void> {
     const from = clock.mono() - FRESH_MS;
-    while (savedAt < from) {
-      saving ??= saveNow();
-      await saving;
-    }
+    while (savedAt < from) await saving.run("save", saveNow);
   }
 
   const freshOf = (table: Table): Promise<void> | undefined => (TRAILING.has(table) ? fresh() : undefined);

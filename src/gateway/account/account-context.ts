@@ -8,7 +8,7 @@ import type { AccountId } from "../../../actors/ids.ts";
 import type { OwnerConfig } from "../../../actors/owner/owner.ts";
 import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { RefusedError } from "../../base/errors.ts";
-import { type EffectiveMaps, effectiveMaps } from "./effective-maps.ts";
+import { type EffectiveMaps, effectiveMaps, isBare } from "./effective-maps.ts";
 
 /** A cached profile of an account. */
 export interface ProfileCopy {
@@ -57,6 +57,11 @@ interface KeptContext {
   readonly root: OwnerConfig;
 }
 
+/** What a scope is valid for: children of these ancestors, with these numbers and without lists and maps of their own. */
+interface KeptScope extends Pick<AccountContext, "scope" | "ancestors" | "config"> {
+  readonly root: OwnerConfig;
+}
+
 /** Scopes that are kept for the children of one account; the one that came first makes room. */
 const SCOPES_MAX = 16;
 
@@ -67,8 +72,8 @@ export class AccountContexts {
    * profile of an account elsewhere is another object each time it is read, and so is its context.
    */
   private readonly kept = new WeakMap<Profile, KeptContext>();
-  /** Contexts of children without lists and maps of their own, one of each scope, by the profile of their parent. */
-  private readonly plain = new WeakMap<Profile, KeptContext[]>();
+  /** By the profile of the parent. */
+  private readonly scopes = new WeakMap<Profile, readonly KeptScope[]>();
 
   /**
    * Returns the last context of the account if it is made of the same, else a new one. Throws `RefusedError`
@@ -84,43 +89,30 @@ export class AccountContexts {
     const kept = this.kept.get(profile);
     if (kept?.root === root.config && isMadeOf(kept.context, account, ancestors, found)) return kept.context;
     const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
-    const { level, factor, rates } = profile;
-    const shared = this.sharedScope(account, ancestors, found, root);
-    const scope = shared ?? { level, factor, rates };
+    const scope = this.scopeOf(profile, ancestors, found, root.config);
     const context = assertOpen({ account, ancestors, owner, config: found, maps, scope });
-    const made = { context, root: root.config };
-    this.kept.set(profile, made);
-    if (shared === null) this.shareScope(made);
+    this.kept.set(profile, { context, root: root.config });
     return context;
   }
 
-  /** Returns the scope of a sibling that routes every model as this account does; null when none is known. */
-  private sharedScope(
-    { profile }: ProfileCopy,
+  /** Returns the scope of the siblings that route every model as this account does, or a new one. */
+  private scopeOf(
+    profile: Profile,
     ancestors: readonly ProfileCopy[],
-    found: ConfigCopy,
-    root: ConfigCopy,
-  ): RouteScope | null {
+    config: ConfigCopy,
+    root: OwnerConfig,
+  ): RouteScope {
+    const { level, factor, rates } = profile;
+    const scope = { level, factor, rates };
     const [parent] = ancestors;
-    if (parent === undefined || !isPlain(profile)) return null;
-    const sibling = this.plain
-      .get(parent.profile)
-      ?.find(
-        (one) =>
-          one.root === root.config &&
-          isScopeOf(one.context, profile) &&
-          isMadeBelow(one.context, ancestors, found),
-      );
-    return sibling?.context.scope ?? null;
-  }
-
-  /** Keeps a context for siblings that may share its scope. */
-  private shareScope(made: KeptContext): void {
-    const { account, ancestors } = made.context;
-    const [parent] = ancestors;
-    if (parent === undefined || !isPlain(account.profile)) return;
-    const others = this.plain.get(parent.profile) ?? [];
-    this.plain.set(parent.profile, [...others.slice(1 - SCOPES_MAX), made]);
+    if (parent === undefined || !isPlain(profile)) return scope;
+    const others = this.scopes.get(parent.profile) ?? [];
+    const known = others.find(
+      (one) => one.root === root && isSameScope(one.scope, scope) && isMadeBelow(one, ancestors, config),
+    );
+    if (known !== undefined) return known.scope;
+    this.scopes.set(parent.profile, [...others.slice(1 - SCOPES_MAX), { scope, ancestors, config, root }]);
+    return scope;
   }
 }
 
@@ -133,10 +125,8 @@ function isPlain({ allowModels, allowLevels, resources, ...profile }: Profile): 
   );
 }
 
-const isBare = (map: object): boolean => Object.keys(map).length === 0;
-
-const isScopeOf = ({ scope }: AccountContext, { level, factor, rates }: Profile): boolean =>
-  scope.level === level && scope.factor === factor && scope.rates === rates;
+const isSameScope = (one: RouteScope, { level, factor, rates }: RouteScope): boolean =>
+  one.level === level && one.factor === factor && one.rates === rates;
 
 /** Whether a context is made of these copies, or of others that say the same. */
 function isMadeOf(
@@ -148,9 +138,9 @@ function isMadeOf(
   return isSameCopy(context.account, account) && isMadeBelow(context, ancestors, found);
 }
 
-/** Whether a context is made of these ancestors and this configuration, or of others that say the same. */
+/** Whether a context or scope is made of these ancestors and this configuration, or of others that say the same. */
 function isMadeBelow(
-  context: AccountContext,
+  context: Pick<AccountContext, "ancestors" | "config">,
   ancestors: readonly ProfileCopy[],
   { config, prices }: ConfigCopy,
 ): boolean {

@@ -124,7 +124,8 @@ function over<T>(
 
 const isEmpty = ({ entries, cleared }: Cascade<unknown>): boolean => cleared === null && isBare(entries);
 
-function isBare(map: object): boolean {
+/** Returns whether a map has no entries. */
+export function isBare(map: object): boolean {
   for (const _ in map) return false;
   return true;
 }

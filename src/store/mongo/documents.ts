@@ -88,8 +88,8 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
       );
       const documents = [...tables]
         .sort(([a], [b]) => Number(SUMMING.has(a)) - Number(SUMMING.has(b)))
-        .map(([table, some]) => [table, newest(some.map(storedDocument))] as const);
-      const states = newest(saves.flatMap(({ snapshot }) => snapshot ?? []).map(snapshotDocument));
+        .map(([table, some]) => [table, newest(some.map(storedDocument), idOf)] as const);
+      const states = newest(saves.flatMap(({ snapshot }) => snapshot ?? []).map(snapshotDocument), idOf);
       for (const [table, some] of documents) await replace(table, some);
       if (states.length > 0) await replace("snapshots", states);
     },
@@ -102,12 +102,17 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
  */
 const SUMMING: ReadonlySet<DocumentTable> = new Set(["accounts"]);
 
-/** Keeps the newest of the documents with the same key, and the first of equally new ones. */
-function newest<T extends Versioned>(documents: readonly T[]): readonly T[] {
+const idOf = ({ _id }: Keyed): string => _id;
+
+/** Keeps the newest of those with the same key, and the first of equally new ones. */
+export function newest<T extends { readonly seq: number }>(
+  given: readonly T[],
+  keyOf: (one: T) => string,
+): readonly T[] {
   const best = new Map<string, T>();
-  for (const document of documents) {
-    const other = best.get(document._id);
-    if (other === undefined || other.seq < document.seq) best.set(document._id, document);
+  for (const one of given) {
+    const other = best.get(keyOf(one));
+    if (other === undefined || other.seq < one.seq) best.set(keyOf(one), one);
   }
   return [...best.values()];
 }

@@ -86,7 +86,7 @@ export class MongoLineProjection {
     this.#keyCosts = new MongoKeyCosts(connection);
   }
 
-  /** Projects all lines that these snapshots cover. Call it before they are stored. */
+  /** Projects all lines that these snapshots cover; an actor has one. Call it before they are stored. */
   async project(snapshots: readonly Snapshot[]): Promise<void> {
     const lined = snapshots.filter(({ linesTo }) => linesTo > 0);
     await this.#readPlaces(lined.map(({ actor }) => actor).filter((actor) => !this.#places.has(actor)));

@@ -45,12 +45,10 @@ export class MongoMoneyProjection {
     this.#money = connection.collection("money");
   }
 
-  /** Brings the rows of these snapshots' accounts up to them. Call it before they are stored. */
+  /** Brings the rows of these snapshots' accounts up to them; an account has one. Call it before they are stored. */
   async project(snapshots: readonly Snapshot[]): Promise<void> {
-    const seqs = new Map<string, number>();
-    for (const { actor, seq } of snapshots) {
-      if (hasMoney(actor)) seqs.set(actor, Math.max(seq, seqs.get(actor) ?? 0));
-    }
+    const ofAccounts = snapshots.filter(({ actor }) => hasMoney(actor));
+    const seqs = new Map(ofAccounts.map(({ actor, seq }) => [actor, seq]));
     if (seqs.size === 0) return;
     const stored = await this.folds([...seqs.keys()]);
     const isDue = await this.isDue();

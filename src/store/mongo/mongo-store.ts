@@ -3,14 +3,14 @@
 // a write before a majority has it.
 
 import { REFUSED_WRITES } from "../read-only.ts";
-import type { Save, Snapshot, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { accountFields } from "./account-fields.ts";
 import { mongoRanks } from "./account-ranks.ts";
 import { mongoAnswers } from "./answers.ts";
 import { mongoAppend } from "./append.ts";
 import { mongoRows } from "./claims.ts";
 import { connectMongo, type MongoOptions } from "./connection.ts";
-import { mongoDocuments } from "./documents.ts";
+import { mongoDocuments, newest } from "./documents.ts";
 import { mongoLists } from "./find.ts";
 import { makeIndexes } from "./indexes.ts";
 import { mongoJournal } from "./journal.ts";
@@ -74,7 +74,9 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     ...documents,
     followsSnapshots: true,
     async save(saves) {
-      const snapshots = newestSnapshots(saves);
+      // What is derived of commits counts each once only where a call has one range of an actor.
+      const taken = saves.flatMap(({ snapshot }) => snapshot ?? []);
+      const snapshots = newest(taken, ({ actor }) => actor);
       await Promise.all([projection.project(snapshots), money.project(snapshots)]);
       for (const { actor, seq } of snapshots) recent.dropTo(actor, seq);
       await documents.save(saves);
@@ -97,14 +99,4 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     },
   };
   return readOnly ? { ...store, ...REFUSED_WRITES } : store;
-}
-
-/** The newest snapshot of each actor. What is derived of commits counts each once only where a call has one range of an actor. */
-function newestSnapshots(saves: readonly Save[]): readonly Snapshot[] {
-  const newest = new Map<string, Snapshot>();
-  for (const { snapshot } of saves) {
-    if (snapshot !== null && snapshot.seq > (newest.get(snapshot.actor)?.seq ?? 0))
-      newest.set(snapshot.actor, snapshot);
-  }
-  return [...newest.values()];
 }
