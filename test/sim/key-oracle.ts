@@ -156,7 +156,8 @@ export class KeyOracle {
   private disableForeign(): void {
     const above = new Set([this.account, ...this.dna.split(".").filter(Boolean).map(Number)]);
     for (const key of this.keys.values()) {
-      if (key.deletedAt !== FOR_EVER) continue;
+      // A key that is disabled already keeps what it has.
+      if (key.deletedAt !== FOR_EVER || !key.status) continue;
       if (above.has(key.createdBy) && key.secrets.every(({ by }) => above.has(by))) continue;
       key.status = false;
       this.end(key, key.secrets.slice(1));
