@@ -1,93 +1,156 @@
-// Splits frames into messages of bounded size and joins them again. Most frames fit into one message; a large
-// one goes in parts, in order. Each message begins with three bytes: its kind, the number of its part, and
-// the number of parts. This file knows no transport and no time; the bytes that it keeps are bounded.
+// Frames as messages carry them. A message is a text of one part after another: whole frames that one turn of the
+// event loop sends to the same receiver, or one piece of a frame that is too long for a message. This file knows no
+// transport and no time; what it keeps is bounded.
+//
+// A part begins with a header of numbers in base 128, a character of ASCII for each digit:
+//
+// digits   meaning
+// 1        its kind: a frame, or the reason why there is none
+// 2        which piece of the frame it is
+// 2        into how many pieces the frame was split
+// 5        the id of the request, the same in request and answer
+// 4        how many characters (UTF-16 code units) follow
 
-/** The kind of a message: a frame or a part of one, or the reason why there is no frame. */
+/** The kind of a part: a frame or a piece of one, or the reason why there is no frame. */
 export const KIND = { frame: 0, busy: 1, failed: 2, tooLarge: 3 } as const;
 
-/** Length of a message's header, in bytes. */
-export const HEAD = 3;
-const PARTS_MAX = 255;
+/** Length of the header of a part, in characters. */
+export const HEAD = 14;
+const PIECES_MAX = 128 * 128 - 1;
 
-/**
- * Yields the messages of a frame, each with at most `size` bytes of it. The bytes are copied, so the frame
- * may change afterwards. Throws when more than 255 parts are needed.
- */
-export function* splitFrame(frame: Uint8Array, size: number): Generator<Uint8Array> {
-  const count = Math.max(1, Math.ceil(frame.length / size));
-  if (count > PARTS_MAX) throw new Error(`a frame of ${frame.length} bytes in parts of ${size}`);
-  for (let part = 0; part < count; part++) {
-    const bytes = frame.subarray(part * size, (part + 1) * size);
-    const message = new Uint8Array(HEAD + bytes.length);
-    message[1] = part;
-    message[2] = count;
-    message.set(bytes, HEAD);
-    yield message;
+/** A frame or a piece of one, with the id of the request that it belongs to. */
+export class FramePart {
+  constructor(
+    readonly kind: number,
+    /** A whole number below 2^32. */
+    readonly id: number,
+    readonly text: string,
+    readonly index = 0,
+    readonly count = 1,
+  ) {}
+
+  /** Its length in a message, in characters. */
+  get length(): number {
+    return HEAD + this.text.length;
   }
 }
 
-/** Returns a message of this kind without a frame. */
-export const reasonMessage = (kind: number): Uint8Array => Uint8Array.of(kind, 0, 1);
+/** Returns a part that says why there is no frame. */
+export const reasonPart = (kind: number, id: number): FramePart => new FramePart(kind, id, "");
+
+/** Returns the pieces of a frame, each of at most `lengthMax` characters of it. Throws when they are too many to count. */
+export function splitFrame(id: number, frame: string, lengthMax: number): readonly FramePart[] {
+  const texts: string[] = [];
+  for (let from = 0; from < frame.length || from === 0; ) {
+    const to = from + lengthMax;
+    // Half of a character outside the basic plane could not be encoded.
+    const isCut = to < frame.length && isLowSurrogate(frame.charCodeAt(to)) && lengthMax > 1;
+    const end = isCut ? to - 1 : to;
+    texts.push(frame.slice(from, end));
+    from = end;
+  }
+  if (texts.length > PIECES_MAX)
+    throw new Error(`a frame of ${frame.length} characters in ${texts.length} pieces`);
+  return texts.map((text, index) => new FramePart(KIND.frame, id, text, index, texts.length));
+}
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+/** Returns the message of these parts. */
+export function joinParts(parts: readonly FramePart[]): string {
+  let message = "";
+  for (const part of parts) message += headOf(part) + part.text;
+  return message;
+}
+
+const headOf = ({ kind, id, text, index, count }: FramePart): string =>
+  String.fromCharCode(
+    kind,
+    index >>> 7,
+    index & 127,
+    count >>> 7,
+    count & 127,
+    id >>> 28,
+    (id >>> 21) & 127,
+    (id >>> 14) & 127,
+    (id >>> 7) & 127,
+    id & 127,
+    (text.length >>> 21) & 127,
+    (text.length >>> 14) & 127,
+    (text.length >>> 7) & 127,
+    text.length & 127,
+  );
+
+/** Returns the parts of a message. What follows a malformed part is left out. */
+export function framePartsOf(message: string): readonly FramePart[] {
+  const parts: FramePart[] = [];
+  for (let at = 0; at + HEAD <= message.length; ) {
+    const from = at + HEAD;
+    const to = from + numberAt(message, at + 10, 4);
+    if (to > message.length) break;
+    const [kind, index, count] = [
+      message.charCodeAt(at),
+      numberAt(message, at + 1, 2),
+      numberAt(message, at + 3, 2),
+    ];
+    parts.push(new FramePart(kind, numberAt(message, at + 5, 5), message.slice(from, to), index, count));
+    at = to;
+  }
+  return parts;
+}
+
+function numberAt(text: string, at: number, digits: number): number {
+  let value = 0;
+  for (let i = 0; i < digits; i++) value = value * 128 + text.charCodeAt(at + i);
+  return value;
+}
 
 /** Incomplete frames by key. */
 export interface FrameJoiner {
   /**
-   * Adds a message. Returns the frame when its last part is here. Returns undefined while parts are missing,
-   * or when this part does not continue the frame.
+   * Adds a part. Returns the frame when its last piece is here. Returns undefined while pieces are missing, or
+   * when this one does not continue the frame.
    */
-  take(key: string, message: Uint8Array): Uint8Array | undefined;
+  take(key: string, part: FramePart): string | undefined;
   forget(key: string): void;
-  /** Returns the bytes held for incomplete frames. */
+  /** Returns the characters held for incomplete frames. */
   waiting(): number;
 }
 
 /**
- * Joins frames from their parts, by key. Above `bytesMax` the incomplete frame that began first is dropped,
- * and its sender gets no answer.
+ * Joins frames from their pieces, by key. Above `lengthMax` characters the incomplete frame that began first is
+ * dropped, and its sender gets no answer.
  */
-export function createFrameJoiner(bytesMax: number): FrameJoiner {
-  const begun = new Map<string, { readonly parts: Uint8Array[]; readonly count: number; bytes: number }>();
-  let bytes = 0;
+export function createFrameJoiner(lengthMax: number): FrameJoiner {
+  const begun = new Map<string, { readonly pieces: string[]; readonly count: number; length: number }>();
+  let waiting = 0;
 
   function forget(key: string): void {
-    bytes -= begun.get(key)?.bytes ?? 0;
+    waiting -= begun.get(key)?.length ?? 0;
     begun.delete(key);
   }
 
   return {
-    take(key, message) {
-      const [, part = 0, count = 0] = message;
-      const own = new Uint8Array(message.subarray(HEAD));
-      if (count === 1) return own;
-      if (part === 0) forget(key);
-      const frame = begun.get(key) ?? { parts: [], count, bytes: 0 };
-      // A part was lost, so the frame can never be completed.
-      if (part !== frame.parts.length || count !== frame.count) return void forget(key);
+    take(key, { text, index, count }) {
+      if (index === 0) forget(key);
+      const frame = begun.get(key) ?? { pieces: [], count, length: 0 };
+      // A piece was lost, so the frame can never be completed.
+      if (index !== frame.pieces.length || count !== frame.count) return void forget(key);
       begun.set(key, frame);
-      frame.parts.push(own);
-      frame.bytes += own.length;
-      bytes += own.length;
-      if (frame.parts.length === count) {
+      frame.pieces.push(text);
+      frame.length += text.length;
+      waiting += text.length;
+      if (frame.pieces.length === count) {
         forget(key);
-        return concatenate(frame.parts);
+        return frame.pieces.join("");
       }
       for (const [oldest] of begun) {
-        if (bytes <= bytesMax) break;
+        if (waiting <= lengthMax) break;
         forget(oldest);
       }
       return undefined;
     },
     forget,
-    waiting: () => bytes,
+    waiting: () => waiting,
   };
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const frame = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    frame.set(part, at);
-    at += part.length;
-  }
-  return frame;
 }

@@ -1,34 +1,33 @@
-// The bus within one process. It copies frames and publishes them in a microtask; no frame leaves the
+// The bus within one process. It publishes frames in a microtask; no frame leaves the
 // process.
 
-import { type Bus, TooLarge, Unreachable } from "./bus.ts";
+import { type AnswerFrame, type Bus, TooLarge, Unreachable } from "./bus.ts";
 
 const MOST = 16 * 1024 * 1024;
 
-/** Creates a bus for this process alone. Frames have at most 16 MB, and requests have no timeout. */
+/** Creates a bus for this process alone. Frames have at most 16 million characters, and requests have no timeout. */
 export function memoryBus(): Bus {
-  const served = new Map<string, (frame: Uint8Array) => Promise<Uint8Array>>();
-  const listeners = new Set<{ topic: string; handle: (topic: string, frame: Uint8Array) => void }>();
+  const served = new Map<string, AnswerFrame>();
+  const listeners = new Set<{ topic: string; handle: (topic: string, frame: string) => void }>();
 
   return {
-    frameBytesMax: MOST,
-    publicationBytesMax: MOST,
+    frameLengthMax: MOST,
+    publicationLengthMax: MOST,
     async request(node, frame) {
-      if (frame.length > MOST) throw new TooLarge(`a frame of ${frame.length} bytes`);
+      if (frame.length > MOST) throw new TooLarge(`a frame of ${frame.length} characters`);
       const handle = served.get(node);
       if (handle === undefined) throw new Unreachable(`nobody serves ${node}`);
-      return copied(await handle(copied(frame)));
+      return handle(frame);
     },
     async serve(node, handle) {
       served.set(node, handle);
     },
     publish(topic, frame) {
-      if (frame.length > MOST) throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
+      if (frame.length > MOST) throw new TooLarge(`news of ${frame.length} characters about ${topic}`);
       for (const listener of listeners) {
         if (!matches(listener.topic, topic)) continue;
-        const own = copied(frame);
         queueMicrotask(() => {
-          if (listeners.has(listener)) listener.handle(topic, own);
+          if (listeners.has(listener)) listener.handle(topic, frame);
         });
       }
     },
@@ -45,12 +44,6 @@ export function memoryBus(): Bus {
     },
   };
 }
-
-/**
- * Copies a frame as a network would, so that the receiver may change it. (A Buffer's `slice` would share the
- * bytes.)
- */
-const copied = (frame: Uint8Array): Uint8Array => new Uint8Array(frame);
 
 function matches(pattern: string, topic: string): boolean {
   return pattern.endsWith(".>") ? topic.startsWith(pattern.slice(0, -1)) : pattern === topic;

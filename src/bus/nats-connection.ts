@@ -8,21 +8,28 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-
 export interface NatsLinkLimits {
   readonly pingMs: number;
   readonly reconnectMs: number;
-  /** Bytes sent that the server has not taken yet; above this, publications are dropped. */
-  readonly unsentBytes: number;
+  /** Characters sent that the server has not taken yet; above this, publications are dropped. */
+  readonly unsentLength: number;
+}
+
+/** A message whose text is known when it is sent: `close` returns it, once. */
+export interface TurnMessage {
+  close(): string;
 }
 
 export interface NatsLink {
   readonly nats: NatsConnection;
   up(): boolean;
   /**
-   * Sends the message at the end of this turn of the event loop. Returns false when the connection is down.
-   * The message must not change afterwards.
+   * Sends the message at the end of this turn of the event loop. It is dropped when the connection is down, and
+   * when it goes down before that.
    */
-  send(subject: string, message: Uint8Array, reply?: string): boolean;
+  send(subject: string, message: string | TurnMessage, reply?: string): void;
+  /** Counts characters that a `TurnMessage` has got as not taken by the server. */
+  added(length: number): void;
   /** Resolves when the server has taken what was sent. Rejects when the connection breaks. */
   flush(): Promise<void>;
-  /** Returns whether the bytes that the server has not taken are below `unsentBytes`. */
+  /** Returns whether what the server has not taken is below `unsentLength`. */
   hasRoom(): boolean;
   close(): Promise<void>;
 }
@@ -43,12 +50,14 @@ export async function openNatsLink(
   let up = true;
   let unsent = 0;
   let isFlushing = false;
-  let held: { readonly subject: string; readonly message: Uint8Array; readonly reply?: string }[] = [];
+  let held: HeldMessage[] = [];
 
   function setUp(to: boolean): void {
     if (up === to) return;
     up = to;
+    const dropped = held;
     held = [];
+    for (const { message } of dropped) textOf(message);
     changed(to);
   }
 
@@ -70,11 +79,11 @@ export async function openNatsLink(
     const turned = held;
     held = [];
     for (const { subject, message, reply } of turned) {
-      nats.publish(subject, message, reply === undefined ? {} : { reply });
+      nats.publish(subject, textOf(message), reply === undefined ? {} : { reply });
     }
-    // Asks the server what it has taken by now. Few bytes are not worth the question, which wakes both sides
+    // Asks the server what it has taken by now. Little is not worth the question, which wakes both sides
     // once more.
-    if (!up || isFlushing || unsent < limits.unsentBytes / 32) return;
+    if (!up || isFlushing || unsent < limits.unsentLength / 32) return;
     isFlushing = true;
     const before = unsent;
     const settle = (taken: number) => {
@@ -92,13 +101,18 @@ export async function openNatsLink(
   return {
     nats,
     up: () => up,
-    hasRoom: () => unsent < limits.unsentBytes,
+    hasRoom: () => unsent < limits.unsentLength,
     send(subject, message, reply) {
-      if (!up) return false;
+      if (!up) {
+        textOf(message);
+        return;
+      }
       if (held.length === 0) setImmediate(sendHeld);
-      held.push(reply === undefined ? { subject, message } : { subject, message, reply });
-      unsent += message.length;
-      return true;
+      held.push({ subject, message, reply });
+      if (typeof message === "string") unsent += message.length;
+    },
+    added(length) {
+      if (up) unsent += length;
     },
     flush() {
       sendHeld();
@@ -111,6 +125,15 @@ export async function openNatsLink(
     },
   };
 }
+
+interface HeldMessage {
+  readonly subject: string;
+  readonly message: string | TurnMessage;
+  readonly reply: string | undefined;
+}
+
+const textOf = (message: string | TurnMessage): string =>
+  typeof message === "string" ? message : message.close();
 
 /** Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. */
 const reconnectOptions = (limits: NatsLinkLimits): NodeConnectionOptions => ({
@@ -156,7 +179,7 @@ export interface NatsFacts {
   readonly maxPayload: number;
 }
 
-const PROBE_LIMITS = { pingMs: 2_000, reconnectMs: 200, unsentBytes: 1 };
+const PROBE_LIMITS = { pingMs: 2_000, reconnectMs: 200, unsentLength: 1 };
 
 /**
  * Connects, reads the facts and disconnects. Throws an error whose message is one line that may be shown when

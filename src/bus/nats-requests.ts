@@ -2,48 +2,33 @@
 // answer, and those of other nodes, which are answered here. It knows no publications and never retries.
 
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { Unreachable } from "./bus.ts";
-import {
-  createFrameJoiner,
-  type FrameJoiner,
-  HEAD,
-  KIND,
-  reasonMessage,
-  splitFrame,
-} from "./frame-chunks.ts";
+import { type AnswerFrame, Unreachable } from "./bus.ts";
+import { createFrameJoiner, type FrameJoiner, framePartsOf, KIND, reasonPart } from "./frame-parts.ts";
 import type { NatsLink, NatsLinkLimits } from "./nats-connection.ts";
+import { TurnMessages } from "./turn-messages.ts";
 
-/** Bounds of the bus; sizes in bytes, times in milliseconds. */
+/** Bounds of the bus; lengths in characters (UTF-16 code units), times in milliseconds. */
 export interface NatsLimits extends NatsLinkLimits {
-  readonly frameBytesMax: number;
-  /** Bytes of a frame in one message, below what a server takes by default (1 MB). */
-  readonly partBytes: number;
+  readonly frameLengthMax: number;
+  /** Bytes of one message, below what a server takes by default (1 MB). A larger frame goes in several. */
+  readonly messageBytes: number;
   /** Requests of this process in flight; further ones are Unreachable. */
   readonly asking: number;
   /** Requests that this process is answering; further ones are Unreachable to their senders. */
   readonly answering: number;
-  /** Bytes kept of incomplete frames. */
-  readonly begunBytes: number;
+  /** Characters kept of incomplete frames. */
+  readonly begunLength: number;
   /** How long closing waits for requests that are being answered (ms). */
   readonly closeMs: number;
-}
-
-interface PendingRequest {
-  readonly resolve: (frame: Uint8Array) => void;
-  readonly reject: (error: Error) => void;
 }
 
 /** The injected timer; see `Clock.after`. */
 export type After = (ms: number, fn: () => void) => () => void;
 
 /** Returns the outcome of `answer`, or rejects after `ms` milliseconds; it may have been executed then. */
-export async function answerWithin(
-  after: After,
-  ms: number,
-  answer: Promise<Uint8Array>,
-): Promise<Uint8Array> {
+export async function answerWithin(after: After, ms: number, answer: Promise<string>): Promise<string> {
   const late = Promise.withResolvers<never>();
-  const cancel = after(ms, () => late.reject(new Error(`no answer within ${ms} ms: executed or not`)));
+  const cancel = after(ms, () => late.reject(lateError(ms)));
   try {
     return await Promise.race([answer, late.promise]);
   } finally {
@@ -51,16 +36,36 @@ export async function answerWithin(
   }
 }
 
-/** Returns how many bytes of a frame one message may hold on the connected server. */
-export const partBytesOf = (nats: NatsConnection, limits: NatsLimits): number =>
-  Math.min(limits.partBytes, (nats.info?.max_payload ?? limits.partBytes) - HEAD);
+/** Bytes of a character (a UTF-16 code unit) in UTF-8, at most. */
+const CHARACTER_BYTES_MAX = 3;
+
+/** Returns how many characters a message may have on the connected server, whatever they are. */
+export const messageLengthOf = (nats: NatsConnection, { messageBytes }: NatsLimits): number =>
+  Math.floor(Math.min(messageBytes, nats.info?.max_payload ?? messageBytes) / CHARACTER_BYTES_MAX);
+
+/** Returns the text of a message. */
+export const messageText = ({ data }: Msg): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
+
+/** A request that waits for its answer. */
+class PendingRequest {
+  /** The message that carries it. */
+  message = 0;
+  cancelTimer: () => void = () => {};
+
+  constructor(
+    readonly resolve: (frame: string) => void,
+    readonly reject: (error: Error) => void,
+  ) {}
+}
 
 /** The requests of this process to other nodes. */
 export class OutgoingRequests {
-  private readonly pending = new Map<string, PendingRequest>();
-  private readonly answers: FrameJoiner;
+  private readonly pending = new Map<number, PendingRequest>();
+  private readonly pieces: FrameJoiner;
   private readonly inbox = `_INBOX.${crypto.getRandomValues(new Uint8Array(16)).toHex()}`;
-  private count = 0;
+  private readonly messages: TurnMessages;
+  private lastId = 0;
 
   /** Subscribes to the answers. */
   constructor(
@@ -68,53 +73,81 @@ export class OutgoingRequests {
     private readonly limits: NatsLimits,
     private readonly after: After,
   ) {
-    this.answers = createFrameJoiner(limits.begunBytes);
+    this.pieces = createFrameJoiner(limits.begunLength);
+    this.messages = new TurnMessages(
+      link,
+      () => messageLengthOf(link.nats, limits),
+      (number) => `${this.inbox}.${number}`,
+    );
     link.nats.subscribe(`${this.inbox}.*`, {
       callback: (error, message) => void (error ?? this.receive(message)),
     });
   }
 
   /** Sends a request to a subject and returns the answer; see `Bus.request`. */
-  async send(subject: string, frame: Uint8Array, ms: number): Promise<Uint8Array> {
+  send(subject: string, frame: string, ms: number): Promise<string> {
     const { link, limits, pending } = this;
-    if (!link.up()) throw new Unreachable("no connection to the other nodes");
+    if (!link.up()) return Promise.reject(new Unreachable("no connection to the other nodes"));
     if (pending.size >= limits.asking || !link.hasRoom()) {
-      throw new Unreachable("too many requests are in flight");
+      return Promise.reject(new Unreachable("too many requests are in flight"));
     }
-    const reply = `${this.inbox}.${++this.count}`;
-    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    pending.set(reply, { resolve, reject });
-    try {
-      for (const message of splitFrame(frame, partBytesOf(link.nats, limits)))
-        link.send(subject, message, reply);
-      return await answerWithin(this.after, ms, promise);
-    } finally {
-      pending.delete(reply);
-      this.answers.forget(reply);
-    }
+    // It wraps around after so many requests that none of them can still be pending.
+    this.lastId = (this.lastId + 1) >>> 0;
+    const id = this.lastId;
+    return new Promise((resolve, reject) => {
+      const request = new PendingRequest(resolve, reject);
+      request.message = this.messages.sendFrame(subject, id, frame);
+      request.cancelTimer = this.after(ms, () => this.settle(id)?.reject(lateError(ms)));
+      pending.set(id, request);
+    });
   }
 
   /** Rejects all requests in flight; each was executed or not. */
   rejectAll(why: string): void {
-    for (const { reject } of this.pending.values()) reject(new Error(`${why}: executed or not`));
+    for (const id of [...this.pending.keys()]) this.settle(id)?.reject(new Error(`${why}: executed or not`));
   }
 
-  private receive({ subject, data }: Msg): void {
-    const waiting = this.pending.get(subject);
-    if (waiting === undefined) return;
-    const kind = data[0];
-    if (kind !== KIND.frame) {
-      waiting.reject(errorOf(kind));
-      return;
+  private receive(message: Msg): void {
+    if (message.data.length === 0) this.rejectUndelivered(message.subject);
+    for (const part of framePartsOf(messageText(message))) {
+      if (!this.pending.has(part.id)) continue;
+      if (part.kind !== KIND.frame) {
+        this.settle(part.id)?.reject(errorOf(part.kind));
+        continue;
+      }
+      const frame = part.count === 1 ? part.text : this.pieces.take(String(part.id), part);
+      if (frame !== undefined) this.settle(part.id)?.resolve(frame);
     }
-    const frame = this.answers.take(subject, data);
-    if (frame !== undefined) waiting.resolve(frame);
+  }
+
+  /** NATS itself replies with an empty message when the node's subject has no subscriber. */
+  private rejectUndelivered(reply: string): void {
+    const number = Number(reply.slice(this.inbox.length + 1));
+    for (const [id, { message }] of [...this.pending]) {
+      if (message === number) this.settle(id)?.reject(new Unreachable("nobody serves it"));
+    }
+  }
+
+  /** Takes a request out of those that wait. */
+  private settle(id: number): PendingRequest | undefined {
+    const request = this.pending.get(id);
+    if (request === undefined) return undefined;
+    this.pending.delete(id);
+    this.pieces.forget(String(id));
+    request.cancelTimer();
+    return request;
   }
 }
 
+const lateError = (ms: number): Error => new Error(`no answer within ${ms} ms: executed or not`);
+
+/** The last word of the subject of answers, where requests have the number of their message. */
+const ANSWERS = "answers";
+
 /** The requests of other nodes, which this process answers. */
 export class IncomingRequests {
-  private readonly frames: FrameJoiner;
+  private readonly pieces: FrameJoiner;
+  private readonly messages: TurnMessages;
   private answering = 0;
 
   constructor(
@@ -122,29 +155,61 @@ export class IncomingRequests {
     private readonly limits: NatsLimits,
     private readonly after: After,
   ) {
-    this.frames = createFrameJoiner(limits.begunBytes);
+    this.pieces = createFrameJoiner(limits.begunLength);
+    this.messages = new TurnMessages(
+      link,
+      () => messageLengthOf(link.nats, limits),
+      () => undefined,
+    );
   }
 
-  /** Answers a message by `handle` once its frame is complete. A thrown error is answered as failed. */
-  async answer(handle: (frame: Uint8Array) => Promise<Uint8Array>, { reply, data }: Msg): Promise<void> {
-    const { link, limits } = this;
-    if (reply === undefined || data.length < HEAD) return;
-    const frame = this.frames.take(reply, data);
-    if (frame === undefined) return;
-    if (this.answering >= limits.answering) {
-      link.send(reply, reasonMessage(KIND.busy));
+  /** Answers the requests of a message by `handle`, each once its frame is complete. */
+  receive(handle: AnswerFrame, message: Msg): void {
+    const { reply } = message;
+    if (reply === undefined) return;
+    const sender = reply.slice(0, reply.lastIndexOf(".") + 1);
+    for (const part of framePartsOf(messageText(message))) {
+      const frame = part.count === 1 ? part.text : this.pieces.take(`${sender}${part.id}`, part);
+      if (frame !== undefined) this.answer(handle, frame, `${sender}${ANSWERS}`, part.id);
+    }
+  }
+
+  /** A thrown error is answered as failed. */
+  private answer(handle: AnswerFrame, frame: string, to: string, id: number): void {
+    if (this.answering >= this.limits.answering) {
+      this.sendReason(to, id, KIND.busy);
       return;
     }
-    this.answering++;
     try {
-      const answered = await handle(frame);
-      if (answered.length > limits.frameBytesMax) link.send(reply, reasonMessage(KIND.tooLarge));
-      else for (const part of splitFrame(answered, partBytesOf(link.nats, limits))) link.send(reply, part);
+      const answer = handle(frame);
+      if (typeof answer === "string") this.send(to, id, answer);
+      else this.sendLater(to, id, answer);
     } catch {
-      link.send(reply, reasonMessage(KIND.failed));
-    } finally {
-      this.answering--;
+      this.sendReason(to, id, KIND.failed);
     }
+  }
+
+  private sendLater(to: string, id: number, answer: Promise<string>): void {
+    this.answering++;
+    answer.then(
+      (frame) => {
+        this.answering--;
+        this.send(to, id, frame);
+      },
+      () => {
+        this.answering--;
+        this.sendReason(to, id, KIND.failed);
+      },
+    );
+  }
+
+  private send(to: string, id: number, answer: string): void {
+    if (answer.length > this.limits.frameLengthMax) this.sendReason(to, id, KIND.tooLarge);
+    else this.messages.sendFrame(to, id, answer);
+  }
+
+  private sendReason(to: string, id: number, kind: number): void {
+    this.messages.sendPart(to, reasonPart(kind, id));
   }
 
   /** Waits until all answers are sent, for at most `closeMs`. */
@@ -166,9 +231,7 @@ export class IncomingRequests {
   }
 }
 
-function errorOf(kind: number | undefined): Error {
-  // NATS itself replies with an empty message when the node's subject has no subscriber.
-  if (kind === undefined) return new Unreachable("nobody serves it");
+function errorOf(kind: number): Error {
   if (kind === KIND.busy) return new Unreachable("it takes no more requests");
   if (kind === KIND.tooLarge) return new Error("executed, but the answer is too large");
   return new Error("it failed: executed or not");

@@ -13,22 +13,25 @@ import {
   type After,
   answerWithin,
   IncomingRequests,
+  messageLengthOf,
+  messageText,
   type NatsLimits,
   OutgoingRequests,
-  partBytesOf,
 } from "./nats-requests.ts";
 
 const LIMITS: NatsLimits = {
-  frameBytesMax: 16 * 1024 * 1024,
-  partBytes: 512 * 1024,
+  frameLengthMax: 16 * 1024 * 1024,
+  messageBytes: 512 * 1024,
   asking: 16_384,
   answering: 65_536,
-  begunBytes: 64 * 1024 * 1024,
+  begunLength: 64 * 1024 * 1024,
   closeMs: 2_000,
   pingMs: 2_000,
   reconnectMs: 200,
-  unsentBytes: 32 * 1024 * 1024,
+  unsentLength: 32 * 1024 * 1024,
 };
+
+const SUBJECTS_MAX = 256;
 
 /**
  * Connects to a NATS_URL; rejects when no server can be reached. `name` is the first word of every subject:
@@ -54,18 +57,31 @@ export async function natsBus(parts: {
   const { nats } = link;
   const outgoing = new OutgoingRequests(link, limits, after);
   const incoming = new IncomingRequests(link, limits, after);
-  const subjectOf = (node: string): string => `${name}.node.${subjectToken(node)}`;
+  /** The subjects of nodes that were asked lately. */
+  const subjects = new Map<string, string>();
   const prefix = `${name}.news.`;
 
+  function subjectOf(node: string): string {
+    let subject = subjects.get(node);
+    if (subject === undefined) {
+      if (subjects.size >= SUBJECTS_MAX) subjects.clear();
+      subject = `${name}.node.${subjectToken(node)}`;
+      subjects.set(node, subject);
+    }
+    return subject;
+  }
+
   return {
-    frameBytesMax: limits.frameBytesMax,
-    get publicationBytesMax() {
-      return partBytesOf(nats, limits);
+    frameLengthMax: limits.frameLengthMax,
+    get publicationLengthMax() {
+      return messageLengthOf(nats, limits);
     },
     connected: link.up,
-    async request(node, frame, ms) {
-      if (isClosing) throw new Unreachable("the bus is closed");
-      if (frame.length > limits.frameBytesMax) throw new TooLarge(`a frame of ${frame.length} bytes`);
+    request(node, frame, ms) {
+      if (isClosing) return Promise.reject(new Unreachable("the bus is closed"));
+      if (frame.length > limits.frameLengthMax) {
+        return Promise.reject(new TooLarge(`a frame of ${frame.length} characters`));
+      }
       return served.has(node)
         ? answerWithin(after, ms, local.request(node, frame, ms))
         : outgoing.send(subjectOf(node), frame, ms);
@@ -73,25 +89,25 @@ export async function natsBus(parts: {
     async serve(node, handle) {
       served.get(node)?.unsubscribe();
       const callback = (error: Error | null, message: Msg) =>
-        void (error ?? incoming.answer(handle, message));
+        void (error ?? incoming.receive(handle, message));
       served.set(node, nats.subscribe(subjectOf(node), { callback }));
       await local.serve(node, handle);
       // Without a connection, the client subscribes as soon as it has one.
       if (link.up()) await link.flush().catch(() => {});
     },
     publish(topic, frame) {
-      if (frame.length > partBytesOf(nats, limits)) {
-        throw new TooLarge(`a publication of ${frame.length} bytes about ${topic}`);
+      if (frame.length > messageLengthOf(nats, limits)) {
+        throw new TooLarge(`a publication of ${frame.length} characters about ${topic}`);
       }
       if (isClosing) return;
       local.publish(topic, frame);
-      if (link.hasRoom()) link.send(prefix + topic, new Uint8Array(frame));
+      if (link.hasRoom()) link.send(prefix + topic, frame);
     },
     subscribe(topic, handle) {
       const stop = local.subscribe(topic, handle);
       const subscription = nats.subscribe(prefix + topic, {
         callback: (error, message) =>
-          void (error ?? handle(message.subject.slice(prefix.length), new Uint8Array(message.data))),
+          void (error ?? handle(message.subject.slice(prefix.length), messageText(message))),
       });
       return () => {
         stop();

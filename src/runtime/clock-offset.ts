@@ -67,7 +67,7 @@ export class ClockOffset {
       throw new UnavailableError(KEY, String(error));
     }
     this.#advance(totalMs);
-    bus.publish(TOPIC, new Uint8Array());
+    bus.publish(TOPIC, "");
     return true;
   }
 

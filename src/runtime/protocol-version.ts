@@ -7,5 +7,6 @@
 // 2         names of frames, envelope fields and commands
 // 3         commands and events of named API keys; holds and charges name their key
 //           queries of parts outside the runtime; the account's command `standing`
+// 4         frames are JSON, and a message may carry several of them
 
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;

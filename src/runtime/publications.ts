@@ -1,5 +1,5 @@
 // Publishes what actors decided to publish, and hands publications to subscribers. They are hints: one that is
-// larger than the bus carries is replaced by an empty frame, which only says that something changed.
+// longer than the bus carries is replaced by an empty frame, which only says that something changed.
 
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
@@ -16,8 +16,8 @@ export interface Publications {
   ): () => void;
 }
 
-/** Published in place of a body that is larger than the bus carries. No encoded body is empty. */
-const CHANGED = new Uint8Array();
+/** Published in place of a body that is longer than the bus carries. No encoded body is empty. */
+const CHANGED = "";
 
 /** Creates the publications of a node over its bus. An exception of a subscriber is logged. */
 export function createPublications(bus: Bus, log: Log): Publications {
@@ -25,7 +25,7 @@ export function createPublications(bus: Bus, log: Log): Publications {
     publish(publications) {
       for (const { topic, body } of publications) {
         const frame = encode(body);
-        bus.publish(topic, frame.length > bus.publicationBytesMax ? CHANGED : frame);
+        bus.publish(topic, frame.length > bus.publicationLengthMax ? CHANGED : frame);
       }
     },
     subscribe: (topic, handle, changed) =>

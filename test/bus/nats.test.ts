@@ -10,7 +10,6 @@ import { cutLine } from "../store/tcp.ts";
 import { testBus } from "../suites/bus.suite.ts";
 import { anyNatsServer, ownNatsServer } from "./nats-server.ts";
 
-const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 const { after } = realClock();
 let clusters = 0;
 
@@ -22,7 +21,7 @@ const open = (url: string, name: string, limits: Partial<NatsLimits> = {}): Prom
 
 /** The server has taken all that this bus sent, and the bus has received all that the server had for it. */
 async function there(bus: Bus): Promise<void> {
-  const error = await bus.request("nobody", bytes(), 10_000).catch((thrown: unknown) => thrown);
+  const error = await bus.request("nobody", "", 10_000).catch((thrown: unknown) => thrown);
   if (!(error instanceof Unreachable)) throw error;
 }
 
@@ -78,11 +77,11 @@ if (steady !== null) {
         await gate.promise;
         return frame;
       });
-      const waiting = [a.request("b", bytes(1), 10_000), a.request("b", bytes(2), 10_000)];
-      expect(a.request("b", bytes(3), 10_000)).rejects.toBeInstanceOf(Unreachable);
+      const waiting = [a.request("b", "1", 10_000), a.request("b", "2", 10_000)];
+      expect(a.request("b", "3", 10_000)).rejects.toBeInstanceOf(Unreachable);
       gate.resolve();
       await Promise.all(waiting);
-      expect([...(await a.request("b", bytes(4), 10_000))]).toEqual([4]);
+      expect(await a.request("b", "4", 10_000)).toBe("4");
     });
 
     test("a node that answers as many as it may refuses one more as not executed", async () => {
@@ -94,19 +93,19 @@ if (steady !== null) {
         await gate.promise;
         return frame;
       });
-      const first = a.request("b", bytes(1), 10_000);
-      expect(a.request("b", bytes(2), 10_000)).rejects.toBeInstanceOf(Unreachable);
+      const first = a.request("b", "1", 10_000);
+      expect(a.request("b", "2", 10_000)).rejects.toBeInstanceOf(Unreachable);
       await there(a);
       await until(() => calls === 1);
       gate.resolve();
-      expect([...(await first)]).toEqual([1]);
+      expect(await first).toBe("1");
       expect(calls).toBe(1);
     });
 
     test("an answer too large to travel is an error at once, not silence", async () => {
-      const [a, b] = await two({ frameBytesMax: 10 });
-      await b.serve("b", async () => new Uint8Array(11));
-      const failed = await a.request("b", bytes(1), 30_000).catch((error: unknown) => error);
+      const [a, b] = await two({ frameLengthMax: 10 });
+      await b.serve("b", async () => "x".repeat(11));
+      const failed = await a.request("b", "1", 30_000).catch((error: unknown) => error);
       expect(String(failed)).toContain("too large");
       expect(failed).not.toBeInstanceOf(Unreachable);
       expect(failed).not.toBeInstanceOf(TooLarge);
@@ -115,7 +114,7 @@ if (steady !== null) {
     test("a request that nobody answers in time is an error, and no Unreachable", async () => {
       const [a, b] = await two({ closeMs: 50 });
       await b.serve("b", () => new Promise(() => {}));
-      const failed = await a.request("b", bytes(1), 30).catch((error: unknown) => error);
+      const failed = await a.request("b", "1", 30).catch((error: unknown) => error);
       expect(String(failed)).toContain("within 30 ms");
       expect(failed).not.toBeInstanceOf(Unreachable);
     });
@@ -129,16 +128,16 @@ if (steady !== null) {
         await gate.promise;
         return frame;
       });
-      const answer = a.request("b", bytes(1), 10_000);
+      const answer = a.request("b", "1", 10_000);
       await asked.promise;
       const closed = b.close();
       await there(a);
-      expect(a.request("b", bytes(2), 10_000)).rejects.toBeInstanceOf(Unreachable);
+      expect(a.request("b", "2", 10_000)).rejects.toBeInstanceOf(Unreachable);
       gate.resolve();
       await closed;
-      expect([...(await answer)]).toEqual([1]);
-      expect(b.request("x", bytes(), 1_000)).rejects.toBeInstanceOf(Unreachable);
-      expect(() => b.publish("x", bytes())).not.toThrow();
+      expect(await answer).toBe("1");
+      expect(b.request("x", "", 1_000)).rejects.toBeInstanceOf(Unreachable);
+      expect(() => b.publish("x", "")).not.toThrow();
     });
 
     test("what is asked in one turn of the loop goes to the server in one write", async () => {
@@ -157,9 +156,9 @@ if (steady !== null) {
       const asked = Array.from({ length: 50 }, async (_, i) => {
         // In as many microtasks of the same turn.
         for (let depth = 0; depth < i % 7; depth++) await Promise.resolve();
-        return (await a.request("b", bytes(i), 10_000))[0]!;
+        return await a.request("b", String(i), 10_000);
       });
-      expect(await Promise.all(asked)).toEqual(asked.map((_, i) => i));
+      expect(await Promise.all(asked)).toEqual(asked.map((_, i) => String(i)));
       expect(writes.length).toBe(1);
       expect(writes[0]).not.toContain("PING");
       await line.close();
@@ -169,7 +168,7 @@ if (steady !== null) {
       const [a] = await two({});
       const [other] = await two({});
       await other.serve("b", async (frame) => frame);
-      expect(a.request("b", bytes(1), 10_000)).rejects.toBeInstanceOf(Unreachable);
+      expect(a.request("b", "1", 10_000)).rejects.toBeInstanceOf(Unreachable);
     });
   });
 }
@@ -248,12 +247,12 @@ if (server !== null) {
       const gate = Promise.withResolvers<void>();
       await b.serve("b", async (frame) => {
         calls++;
-        if (frame[0] === 1) await gate.promise;
+        if (frame === "1") await gate.promise;
         return frame;
       });
-      const got: number[] = [];
-      b.subscribe("news.>", (_topic, frame) => got.push(frame[0]!));
-      const under = a.request("b", bytes(1), 60_000).catch((error: unknown) => error);
+      const got: string[] = [];
+      b.subscribe("news.>", (_topic, frame) => got.push(frame));
+      const under = a.request("b", "1", 60_000).catch((error: unknown) => error);
       await until(() => calls === 1);
 
       await server.kill();
@@ -261,8 +260,8 @@ if (server !== null) {
       expect(String(broken)).toContain("the connection broke");
       expect(broken).not.toBeInstanceOf(Unreachable);
       await until(() => !a.connected() && !b.connected());
-      expect(a.request("b", bytes(2), 60_000)).rejects.toBeInstanceOf(Unreachable);
-      a.publish("news.1", bytes(1));
+      expect(a.request("b", "2", 60_000)).rejects.toBeInstanceOf(Unreachable);
+      a.publish("news.1", "1");
 
       await server.start();
       await until(bothUp(a, b));
@@ -270,13 +269,13 @@ if (server !== null) {
       // Who listens still hears of it, once.
       expect(gaps).toEqual(["a"]);
       gate.resolve();
-      expect([...(await a.request("b", bytes(3), 10_000))]).toEqual([3]);
-      a.publish("news.1", bytes(2));
+      expect(await a.request("b", "3", 10_000)).toBe("3");
+      a.publish("news.1", "2");
       await there(a);
       await there(b);
       // Neither the request nor the news of the time between was kept for later.
       expect(calls).toBe(2);
-      expect(got).toEqual([2]);
+      expect(got).toEqual(["2"]);
     });
 
     test("frozen: it is noticed by itself, and thawed it goes on", async () => {
@@ -284,48 +283,48 @@ if (server !== null) {
       await b.serve("b", async (frame) => frame);
       server.freeze();
       await until(() => !a.connected());
-      expect(a.request("b", bytes(1), 60_000)).rejects.toBeInstanceOf(Unreachable);
+      expect(a.request("b", "1", 60_000)).rejects.toBeInstanceOf(Unreachable);
       server.thaw();
       await until(bothUp(a, b));
       await there(b);
-      expect([...(await a.request("b", bytes(2), 10_000))]).toEqual([2]);
+      expect(await a.request("b", "2", 10_000)).toBe("2");
     });
 
     test("frozen: within the process requests and news go on as ever", async () => {
       const [a] = await two();
       await a.serve("a", async (frame) => frame);
-      const got: number[] = [];
-      a.subscribe("news.1", (_topic, frame) => got.push(frame[0]!));
+      const got: string[] = [];
+      a.subscribe("news.1", (_topic, frame) => got.push(frame));
       server.freeze();
-      expect([...(await a.request("a", bytes(1), 1_000))]).toEqual([1]);
-      a.publish("news.1", bytes(7));
+      expect(await a.request("a", "1", 1_000)).toBe("1");
+      a.publish("news.1", "7");
       await until(() => got.length > 0);
-      expect(got).toEqual([7]);
+      expect(got).toEqual(["7"]);
     });
 
     test("frozen: news that the server does not take are dropped, not heaped up", async () => {
       const [a] = await two();
       server.freeze();
-      for (let i = 0; i < 200; i++) a.publish("news.1", new Uint8Array(a.publicationBytesMax));
+      for (let i = 0; i < 200; i++) a.publish("news.1", "x".repeat(a.publicationLengthMax));
       // 100 MB were published; a request finds no room, since at most the limit of them is kept.
-      expect(a.request("b", bytes(1), 60_000)).rejects.toThrow("too many");
+      expect(a.request("b", "1", 60_000)).rejects.toThrow("too many");
     });
 
     test("killed: who begins to serve or listen meanwhile is reached once it is back", async () => {
       const [a, b] = await two();
       await server.kill();
       await until(() => !a.connected() && !b.connected());
-      const got: number[] = [];
+      const got: string[] = [];
       await b.serve("b", async (frame) => frame);
-      b.subscribe("news.1", (_topic, frame) => got.push(frame[0]!));
+      b.subscribe("news.1", (_topic, frame) => got.push(frame));
       await server.start();
       await until(bothUp(a, b));
       await there(b);
-      expect([...(await a.request("b", bytes(4), 10_000))]).toEqual([4]);
-      a.publish("news.1", bytes(5));
+      expect(await a.request("b", "4", 10_000)).toBe("4");
+      a.publish("news.1", "5");
       await there(a);
       await there(b);
-      expect(got).toEqual([5]);
+      expect(got).toEqual(["5"]);
     });
 
     test("closing does not wait for a server that is gone", async () => {
@@ -342,8 +341,8 @@ if (server !== null) {
 /** What one asks and publishes, the other serves and hears. */
 function across(asks: Bus, serves: Bus): Bus {
   return {
-    frameBytesMax: asks.frameBytesMax,
-    publicationBytesMax: asks.publicationBytesMax,
+    frameLengthMax: asks.frameLengthMax,
+    publicationLengthMax: asks.publicationLengthMax,
     request: asks.request,
     publish: asks.publish,
     serve: serves.serve,

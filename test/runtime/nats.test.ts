@@ -39,7 +39,7 @@ if (server !== null) {
       url: server!.url,
       name: cluster,
       after: clock.after,
-      limits: { frameBytesMax: 4_096 },
+      limits: { frameLengthMax: 4_096 },
     });
     opened.push(bus);
     const limits = { settleMs: 0, moves: 256, imbalance: 0, lookMs: 50, heartbeatMs: 200, ...over.limits };
@@ -67,7 +67,7 @@ if (server !== null) {
     const older = await start("older", cluster, { registry: ofProtocol(registry, 1), limits });
     const joined = start("newer", cluster, { registry, limits });
     await expect(joined).rejects.toThrow(
-      /node older .* speaks node protocol 1, this program 3: stop all nodes/,
+      /node older .* speaks node protocol 1, this program 4: stop all nodes/,
     );
     expect(older.stats().shards).toBe(SHARDS);
     expect(await older.ask({ kind: "account", id: "p" }, "add", { amount: 1 })).toBe(1);

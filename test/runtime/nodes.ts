@@ -78,7 +78,7 @@ interface Over {
   readonly limits?: Partial<RuntimeLimits>;
   readonly cluster?: Partial<ClusterLimits>;
   readonly behavior?: Behavior<never, never, never> | typeof purse;
-  readonly frameBytesMax?: number;
+  readonly frameLengthMax?: number;
   readonly observer?: ActorObserver;
 }
 
@@ -102,7 +102,7 @@ export function nodesRig(): Nodes {
     const seen = slowed(store, state);
     const logged: TestNode["logged"] = [];
     const watermarks: number[] = [];
-    const bus = busOf(name, over.frameBytesMax);
+    const bus = busOf(name, over.frameLengthMax);
     const random = countingRandom(`${name}${++incarnations}`);
     const log = (_level: string, event: string, fields?: Readonly<Record<string, unknown>>) =>
       void logged.push({ event, fields });
@@ -172,11 +172,11 @@ export function nodesRig(): Nodes {
   }
 
   /** The bus as one node sees it. */
-  function busOf(name: string, frameBytesMax = hub.frameBytesMax): Bus {
+  function busOf(name: string, frameLengthMax = hub.frameLengthMax): Bus {
     const own = states.get(name)!;
     return {
       ...hub,
-      frameBytesMax,
+      frameLengthMax,
       connected: () => !own.cut,
       async request(to, frame, ms) {
         const other = states.get(nameOf(to));

@@ -135,7 +135,7 @@ describe("an actor of another node", () => {
 
 describe("what is too large", () => {
   test("to be sent is too_large at once, and not executed", async () => {
-    const rig = await two({ frameBytesMax: 2_000 });
+    const rig = await two({ frameLengthMax: 2_000 });
     const id = rig.idAt(rig.b);
     const word = "x".repeat(3_000);
     expect(await rig.a.ask(id, "announce", { word })).toBe("unavailable: too_large");
@@ -143,7 +143,7 @@ describe("what is too large", () => {
   });
 
   test("to be answered is too_large, not silence", async () => {
-    const rig = await two({ frameBytesMax: 2_000 });
+    const rig = await two({ frameLengthMax: 2_000 });
     const id = rig.idAt(rig.b);
     expect(await rig.a.ask(id, "echo", { size: 3_000 })).toBe("unavailable: too_large");
     expect(await rig.a.ask(id, "echo", { size: 10 })).toBe("x".repeat(10));

@@ -4,7 +4,7 @@
 // Everything that arrives is a copy, and runs only when the process that it reaches runs. It never touches what the nodes
 // keep: that is the disk's. A frame for an incarnation that is gone reaches nobody: Unreachable, as on the real bus.
 
-import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
+import { type AnswerFrame, type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 import type { ProcessClock, Timeline } from "./clock.ts";
 import type { BusFaults } from "./cluster-faults.ts";
 import type { SimRandom } from "./random.ts";
@@ -29,13 +29,12 @@ export interface Net {
   part(from: string, to: string, ms: number): void;
 }
 
-type Handle = (frame: Uint8Array) => Promise<Uint8Array>;
-type Listener = (topic: string, frame: Uint8Array) => void;
+type Listener = (topic: string, frame: string) => void;
 
 interface Plug {
   readonly name: string;
   readonly clock: ProcessClock;
-  readonly served: Map<string, Handle>;
+  readonly served: Map<string, AnswerFrame>;
   readonly listeners: Set<{ readonly topic: string; readonly receive: Listener }>;
   readonly gone: () => boolean;
   /** No frame passes; `knows`: it has been noticed. */
@@ -77,7 +76,7 @@ export function createNet(parts: {
       });
   }
 
-  function ask(me: Plug, node: string, frame: Uint8Array, ms: number): Promise<Uint8Array> {
+  function ask(me: Plug, node: string, frame: string, ms: number): Promise<string> {
     return new Promise((resolve, reject) => {
       const cancel = me.clock.after(ms, () =>
         reject(new Error(`no answer within ${ms} ms: executed or not`)),
@@ -101,12 +100,12 @@ export function createNet(parts: {
         send(me, server, () => {
           const handle = server.served.get(node);
           if (handle === undefined) return answer(nobody);
-          handle(copied(frame)).then(
+          executed(handle, frame).then(
             (answered) =>
               answer(() =>
-                answered.length > net.faults.frameBytesMax
+                answered.length > net.faults.frameLengthMax
                   ? reject(new Error("executed, but the answer is too large"))
-                  : resolve(copied(answered)),
+                  : resolve(answered),
               ),
             () => answer(() => reject(new Error("it failed: executed or not"))),
           );
@@ -115,12 +114,11 @@ export function createNet(parts: {
     });
   }
 
-  function deliver(to: Plug, topic: string, frame: Uint8Array): void {
+  function deliver(to: Plug, topic: string, frame: string): void {
     for (const listener of to.listeners) {
       if (!matches(listener.topic, topic)) continue;
-      const own = copied(frame);
       queueMicrotask(() => {
-        if (to.listeners.has(listener) && !to.gone()) listener.receive(topic, own);
+        if (to.listeners.has(listener) && !to.gone()) listener.receive(topic, frame);
       });
     }
   }
@@ -145,11 +143,11 @@ export function createNet(parts: {
     plugs.add(me);
 
     return {
-      get frameBytesMax() {
-        return net.faults.frameBytesMax;
+      get frameLengthMax() {
+        return net.faults.frameLengthMax;
       },
-      get publicationBytesMax() {
-        return net.faults.publicationBytesMax;
+      get publicationLengthMax() {
+        return net.faults.publicationLengthMax;
       },
       connected: () => !me.state().knows,
       onGap(handle) {
@@ -170,9 +168,9 @@ export function createNet(parts: {
       },
       async request(node, frame, ms) {
         if (closed) throw new Unreachable("the bus is closed");
-        if (frame.length > net.faults.frameBytesMax) throw new TooLarge(`a frame of ${frame.length} bytes`);
+        if (frame.length > net.faults.frameLengthMax) throw new TooLarge(`a frame of ${frame.length} bytes`);
         const own = me.served.get(node);
-        if (own !== undefined) return copied(await own(copied(frame)));
+        if (own !== undefined) return own(frame);
         if (me.state().knows) throw new Unreachable("no line to the other nodes");
         return ask(me, node, frame, ms);
       },
@@ -180,7 +178,7 @@ export function createNet(parts: {
         me.served.set(node, handle);
       },
       publish(topic, frame) {
-        if (frame.length > net.faults.publicationBytesMax)
+        if (frame.length > net.faults.publicationLengthMax)
           throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
         if (closed) return;
         deliver(me, topic, frame);
@@ -218,8 +216,8 @@ export function createNet(parts: {
 /** A broken line is noticed by pings that go unanswered: after at most so long. */
 const NOTICE_MS = 4_000;
 
-/** As if it had travelled: nothing is shared. */
-const copied = (frame: Uint8Array): Uint8Array => new Uint8Array(frame);
+/** What is thrown at once fails as what is thrown later. */
+const executed = async (handle: AnswerFrame, frame: string): Promise<string> => handle(frame);
 
 const matches = (pattern: string, topic: string): boolean =>
   pattern.endsWith(".>") ? topic.startsWith(pattern.slice(0, -1)) : pattern === topic;

@@ -21,8 +21,8 @@ export interface BusFaults {
   /** 0..1: a frame that arrives twice. */
   readonly doubled: number;
   /** Bytes: larger frames, and larger news, are refused. */
-  readonly frameBytesMax: number;
-  readonly publicationBytesMax: number;
+  readonly frameLengthMax: number;
+  readonly publicationLengthMax: number;
 }
 
 export interface ClusterFaults {
@@ -64,8 +64,8 @@ export const CALM_BUS: BusFaults = {
   replyLoss: 0,
   newsLoss: 0,
   doubled: 0,
-  frameBytesMax: 16 * 1024 * 1024,
-  publicationBytesMax: 512 * 1024,
+  frameLengthMax: 16 * 1024 * 1024,
+  publicationLengthMax: 512 * 1024,
 };
 
 /** How many nodes a seed has. */
@@ -89,10 +89,10 @@ export function drawClusterFaults(random: SimRandom, nodes: number, wanted?: boo
       replyLoss: harm(0.4, rate),
       newsLoss: harm(0.4, () => random.spread(0.01, 0.5)),
       doubled: harm(0.4, rate),
-      frameBytesMax: CALM_BUS.frameBytesMax,
-      publicationBytesMax: random.chance(0.3)
+      frameLengthMax: CALM_BUS.frameLengthMax,
+      publicationLengthMax: random.chance(0.3)
         ? Math.round(random.spread(64, 4_096))
-        : CALM_BUS.publicationBytesMax,
+        : CALM_BUS.publicationLengthMax,
     },
     drift: random.chance(0.7) ? random.unit() * 0.001 : 0,
     skewMs: random.chance(0.7) ? random.unit() * 900 : 0,

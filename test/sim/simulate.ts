@@ -188,8 +188,8 @@ export async function simulate(seed: number, options: Options = {}): Promise<Out
   fleet.calm();
   net.faults = {
     ...CALM_BUS,
-    frameBytesMax: cluster.bus.frameBytesMax,
-    publicationBytesMax: cluster.bus.publicationBytesMax,
+    frameLengthMax: cluster.bus.frameLengthMax,
+    publicationLengthMax: cluster.bus.publicationLengthMax,
   };
   disk.faults = NO_FAULTS;
   disk.downUntil = 0;

@@ -3,8 +3,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 
-const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
-
 /** Runs every rule of the contract, each on a bus of its own. `delivered` resolves when what was published has arrived. */
 export function testBus(name: string, open: () => Promise<Bus>, delivered: () => Promise<void>): void {
   describe(name, () => {
@@ -19,36 +17,36 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
       const got: string[] = [];
       bus.subscribe(subscription, (topic) => got.push(topic));
       await delivered();
-      for (const topic of topics) bus.publish(topic, bytes(1));
+      for (const topic of topics) bus.publish(topic, "1");
       await delivered();
       return got;
     }
 
     test("a request reaches the node that serves, and its answer comes back", async () => {
-      await bus.serve("a", async (frame) => bytes(...frame, 9));
-      expect([...(await bus.request("a", bytes(1, 2), 1_000))]).toEqual([1, 2, 9]);
-      expect([...(await bus.request("a", bytes(), 1_000))]).toEqual([9]);
+      await bus.serve("a", async (frame) => `${frame}9`);
+      expect(await bus.request("a", "12", 1_000)).toBe("129");
+      expect(await bus.request("a", "", 1_000)).toBe("9");
     });
 
     test("a request to a node that nobody serves is unreachable: certainly not executed", async () => {
       await bus.serve("a", async (frame) => frame);
-      expect(bus.request("b", bytes(1), 1_000)).rejects.toBeInstanceOf(Unreachable);
+      expect(bus.request("b", "1", 1_000)).rejects.toBeInstanceOf(Unreachable);
     });
 
     test("requests under way at once get each their own answer", async () => {
       await bus.serve("a", async (frame) => frame);
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, i) => bus.request("a", bytes(i), 1_000)),
+        Array.from({ length: 50 }, (_, i) => bus.request("a", String(i), 1_000)),
       );
-      expect(answers.map(([first]) => first)).toEqual(Array.from({ length: 50 }, (_, i) => i));
+      expect(answers).toEqual(Array.from({ length: 50 }, (_, i) => String(i)));
     });
 
     test("what is published reaches every subscriber of its topic, in order, with the frame", async () => {
       const got: [string, number][] = [];
-      bus.subscribe("owner.2", (topic, frame) => got.push([topic, frame[0]!]));
-      bus.subscribe("owner.2", (topic, frame) => got.push([topic, frame[0]! + 100]));
+      bus.subscribe("owner.2", (topic, frame) => got.push([topic, Number(frame)]));
+      bus.subscribe("owner.2", (topic, frame) => got.push([topic, Number(frame) + 100]));
       await delivered();
-      for (const value of [1, 2]) bus.publish("owner.2", bytes(value));
+      for (const value of [1, 2]) bus.publish("owner.2", String(value));
       await delivered();
       const first = got.filter(([, value]) => value < 100);
       expect(first).toEqual([
@@ -76,53 +74,46 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
       await delivered();
       stop();
       stop();
-      bus.publish("a", bytes(1));
+      bus.publish("a", "1");
       await delivered();
       expect(got).toEqual(["stays"]);
     });
 
     test("what nobody listens to is dropped", async () => {
-      bus.publish("nobody", bytes(1));
+      bus.publish("nobody", "1");
       await delivered();
       expect(await received("nobody", [])).toEqual([]);
     });
 
-    test("a frame belongs to who got it: nobody else sees what becomes of it", async () => {
-      const got: number[] = [];
-      for (let i = 0; i < 2; i++) {
-        bus.subscribe("a", (_topic, frame) => {
-          got.push(frame[0]!);
-          frame[0] = 99;
-        });
+    test("a frame may be any text that UTF-8 can encode", async () => {
+      await bus.serve("a", async (frame) => frame);
+      for (const text of ["\u0000\r\n", "\ufeffé€", "👩‍👩‍👧".repeat(1_000)]) {
+        expect(await bus.request("a", text, 1_000)).toBe(text);
       }
-      await delivered();
-      const sent = bytes(7);
-      bus.publish("a", sent);
-      sent[0] = 55;
-      await delivered();
-      expect(got).toEqual([7, 7]);
-      expect(sent[0]).toBe(55);
+    });
 
-      await bus.serve("n", async (frame) => {
-        frame[0] = 99;
-        return frame;
+    test("a request may be answered at once", async () => {
+      await bus.serve("a", (frame) => `${frame}!`);
+      expect(await bus.request("a", "now", 1_000)).toBe("now!");
+      await bus.serve("a", () => {
+        throw new Error("broken");
       });
-      const asked = bytes(7);
-      await bus.request("n", asked, 1_000);
-      expect(asked[0]).toBe(7);
+      const failed = await bus.request("a", "now", 1_000).catch((error: unknown) => error);
+      expect(failed).toBeInstanceOf(Error);
+      expect(failed).not.toBeInstanceOf(Unreachable);
     });
 
     test("it says how large a frame may be, and carries one of that size", async () => {
-      const frame = new Uint8Array(bus.frameBytesMax).fill(5);
-      await bus.serve("a", async (got) => bytes(got.length & 255, got.at(-1)!));
-      expect([...(await bus.request("a", frame, 20_000))]).toEqual([bus.frameBytesMax & 255, 5]);
+      const frame = "é".repeat(bus.frameLengthMax);
+      await bus.serve("a", async (got) => `${got.length} ${got.at(-1)}`);
+      expect(await bus.request("a", frame, 20_000)).toBe(`${bus.frameLengthMax} é`);
     });
 
     test("an answer may be as large as a request", async () => {
-      await bus.serve("a", async () => new Uint8Array(bus.frameBytesMax).fill(5));
-      const answer = await bus.request("a", bytes(1), 20_000);
-      expect(answer.length).toBe(bus.frameBytesMax);
-      expect(answer.every((byte) => byte === 5)).toBe(true);
+      await bus.serve("a", async () => "é".repeat(bus.frameLengthMax));
+      const answer = await bus.request("a", "1", 20_000);
+      expect(answer.length).toBe(bus.frameLengthMax);
+      expect(answer === "é".repeat(bus.frameLengthMax)).toBe(true);
     });
 
     test("a larger frame is refused where it would be sent, and reaches nobody", async () => {
@@ -131,9 +122,9 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
         calls++;
         return frame;
       });
-      const frame = new Uint8Array(bus.frameBytesMax + 1);
+      const frame = "x".repeat(bus.frameLengthMax + 1);
       expect(bus.request("a", frame, 1_000)).rejects.toBeInstanceOf(TooLarge);
-      await bus.request("a", bytes(1), 1_000);
+      await bus.request("a", "1", 1_000);
       expect(calls).toBe(1);
     });
 
@@ -141,33 +132,33 @@ export function testBus(name: string, open: () => Promise<Bus>, delivered: () =>
       const got: number[] = [];
       bus.subscribe("a", (_topic, frame) => got.push(frame.length));
       await delivered();
-      bus.publish("a", new Uint8Array(bus.publicationBytesMax));
+      bus.publish("a", "€".repeat(bus.publicationLengthMax));
       await delivered();
-      expect(got).toEqual([bus.publicationBytesMax]);
-      expect(() => bus.publish("a", new Uint8Array(bus.publicationBytesMax + 1))).toThrow(TooLarge);
+      expect(got).toEqual([bus.publicationLengthMax]);
+      expect(() => bus.publish("a", "x".repeat(bus.publicationLengthMax + 1))).toThrow(TooLarge);
     });
 
     test("a request whose handler fails is an error, and no Unreachable: it may have been executed", async () => {
       await bus.serve("a", async () => {
         throw new Error("broken");
       });
-      const failed = await bus.request("a", bytes(1), 1_000).catch((error: unknown) => error);
+      const failed = await bus.request("a", "1", 1_000).catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(Error);
       expect(failed).not.toBeInstanceOf(Unreachable);
     });
 
     test("who serves a node again takes the place of who did", async () => {
-      await bus.serve("a", async () => bytes(1));
-      await bus.serve("a", async () => bytes(2));
-      expect([...(await bus.request("a", bytes(), 1_000))]).toEqual([2]);
+      await bus.serve("a", async () => "1");
+      await bus.serve("a", async () => "2");
+      expect(await bus.request("a", "", 1_000)).toBe("2");
     });
 
     test.each(["host.example", "two words", "a*", "a>", "ä=b", "n1#01J0"])(
       "a node may be named %p",
       async (node) => {
-        await bus.serve(node, async () => bytes(1));
-        expect([...(await bus.request(node, bytes(), 1_000))]).toEqual([1]);
-        expect(bus.request(`${node}x`, bytes(), 1_000)).rejects.toBeInstanceOf(Unreachable);
+        await bus.serve(node, async () => "1");
+        expect(await bus.request(node, "", 1_000)).toBe("1");
+        expect(bus.request(`${node}x`, "", 1_000)).rejects.toBeInstanceOf(Unreachable);
       },
     );
   });

@@ -41,7 +41,7 @@ interface NodeMessages {
 export type NodeRequestHandlers = {
   readonly [K in keyof NodeMessages]: (
     frame: NodeMessages[K]["request"],
-  ) => Promise<NodeMessages[K]["answer"]>;
+  ) => NodeMessages[K]["answer"] | Promise<NodeMessages[K]["answer"]>;
 };
 
 export interface NodeProtocol {
@@ -66,23 +66,29 @@ const REPLY_TOO_LARGE: Reply = { ok: false, code: "too_large" };
  * with an error; its sender may try another node.
  */
 export function createNodeProtocol(bus: Bus, log: Log, handlers: NodeRequestHandlers): NodeProtocol {
-  async function answer(bytes: Uint8Array): Promise<Uint8Array> {
-    const frame = decode(bytes) as { readonly v: number; readonly kind: keyof NodeMessages };
+  function encodeAnswer(answer: unknown): string {
+    const frame = encode(answer);
+    return frame.length > bus.frameLengthMax ? encode(REPLY_TOO_LARGE) : frame;
+  }
+
+  function answer(text: string): string | Promise<string> {
+    const frame = decode(text) as { readonly v: number; readonly kind: keyof NodeMessages };
     if (frame.v !== PROTOCOL_VERSION || !Object.hasOwn(handlers, frame.kind)) {
       log("warn", "protocol_mismatch", { theirs: frame.v, own: PROTOCOL_VERSION, kind: String(frame.kind) });
       throw new Error(`a frame of node protocol ${frame.v}; this node speaks ${PROTOCOL_VERSION}`);
     }
-    const handle = handlers[frame.kind] as (request: unknown) => Promise<unknown>;
-    const answered = encode(await handle(frame));
-    return answered.length > bus.frameBytesMax ? encode(REPLY_TOO_LARGE) : answered;
+    const handle = handlers[frame.kind] as (request: unknown) => unknown;
+    const answered = handle(frame);
+    return answered instanceof Promise ? answered.then(encodeAnswer) : encodeAnswer(answered);
   }
 
   return {
-    async call(node, kind, request, ms) {
+    call(node, kind, request, ms) {
       const frame = encode({ ...request, v: PROTOCOL_VERSION, kind });
-      if (frame.length > bus.frameBytesMax)
-        throw new TooLarge(`a frame of ${frame.length} bytes for ${node}`);
-      return decode(await bus.request(node, frame, ms)) as never;
+      if (frame.length > bus.frameLengthMax) {
+        return Promise.reject(new TooLarge(`a frame of ${frame.length} characters for ${node}`));
+      }
+      return bus.request(node, frame, ms).then(decode) as Promise<never>;
     },
     serve: (node) => bus.serve(node, answer),
   };

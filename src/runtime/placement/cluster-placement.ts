@@ -94,7 +94,7 @@ export function createClusterPlacement(parts: ClusterParts): ClusterPlacement {
   });
   const { node: me, isHeld } = identity;
   const failed = (error: unknown) => log("warn", "placement_failed", { node: me(), error: String(error) });
-  const announce = () => bus.publish(TOPIC, new Uint8Array());
+  const announce = () => bus.publish(TOPIC, "");
   const { refresh, reconcile } = createTableWriter({
     ...{ registry, clock, limits, ownership, deadNodes, identity, members, announce, failed },
   });

@@ -523,7 +523,7 @@ describe("a publication", () => {
   });
 
   test("too large for the bus says only that there is something new, to those who want to know", async () => {
-    const { ask, system, clock } = await rig({ bus: { ...memoryBus(), publicationBytesMax: 6 } });
+    const { ask, system, clock } = await rig({ bus: { ...memoryBus(), publicationLengthMax: 7 } });
     const received: unknown[] = [];
     system.subscribe(
       "purse.>",

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { CLUSTER_LIMITS, type ClusterLimits } from "../../../src/runtime/placement/cluster-placement.ts";
 import { OtherProtocolFound } from "../../../src/runtime/placement/live-members.ts";
 import { NameTaken } from "../../../src/runtime/placement/node-lease.ts";
+import { PROTOCOL_VERSION } from "../../../src/runtime/protocol-version.ts";
 import { SHARDS } from "../../../src/runtime/shards.ts";
 import { CALM, type Cluster, cluster, type SimNode } from "../cluster-rig.ts";
 
@@ -109,7 +110,7 @@ describe("a node of another protocol version", () => {
       world.run(TAKEOVER_MS);
       await expect(newer.joined).rejects.toBeInstanceOf(OtherProtocolFound);
       await expect(newer.joined).rejects.toThrow(
-        `node older of this cluster speaks node protocol ${version}, this program 3: stop all nodes of the one version`,
+        `node older of this cluster speaks node protocol ${version}, this program ${PROTOCOL_VERSION}: stop all nodes of the one version`,
       );
       expect(newer.placement.node()).toBe("");
       expect(older.placement.table().version).toBe(before);
