@@ -248,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a former owner's admission counts",
     rule: "an ungated reply counts only from who owns the shard still",
     file: "src/runtime/cluster/actor-router.ts",
-    from: "return this.stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;",
+    from: "return stands ? reply : this.notOwner();",
     to: "return reply;",
     also: {
       file: "src/gateway/admission/settlement.ts",
@@ -455,6 +455,6 @@ export const MUTANTS: readonly Mutant[] = [
 function slowBus() {
   return {
     ...{ latencyMs: 40, slow: 0.2, slowMs: 150, loss: 0, replyLoss: 0, newsLoss: 0, doubled: 0 },
-    ...{ frameBytesMax: 16 * 1024 * 1024, publicationBytesMax: 512 * 1024 },
+    ...{ frameLengthMax: 16 * 1024 * 1024, publicationLengthMax: 512 * 1024 },
   };
 }

@@ -11,7 +11,7 @@
 // The last rule ensures that a hold never exists at a former owner alone, nor under a former name of this
 // node, whose holds have ended with it.
 
-import type { Clock } from "../../base/clock.ts";
+import { atMost, type Clock } from "../../base/clock.ts";
 import { parseRefusal } from "../../base/errors.ts";
 import { TooLarge, Unreachable } from "../../bus/bus.ts";
 import type { Activation } from "../activation/activation.ts";
@@ -76,15 +76,45 @@ export class ActorRouter {
 
   /** Makes one attempt. `ms` bounds an attempt at another node; a local turn may take longer. */
   async attempt(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
-    const reply = await this.route(to, message, ms);
-    if (!reply.ok && reply.code === "not_owner") this.parts.counters.notOwner++;
-    return reply;
+    const elsewhere = this.attemptElsewhere(to, message, ms);
+    if (elsewhere !== null) return elsewhere;
+    const { clock, placement } = this.parts;
+    const name = actorName(to);
+    const shard = shardOf(name);
+    const epoch = placement.epochOf(shard);
+    if (epoch === 0) {
+      // The shard may have an owner by now that this node has not seen.
+      await placement.refresh();
+      return this.notOwner();
+    }
+    if (this.parts.draining()) return this.notOwner();
+    const from = placement.node();
+    const envelope: Envelope = { to, from, epoch, expiresAt: clock.wall() + ms, ...message };
+    const reply = await this.turn(envelope, name, shard);
+    if (reply.ok) return this.ifItStands(envelope, reply);
+    return reply.code === "not_owner" ? this.notOwner() : reply;
   }
 
-  /** Runs a command that another node sent, if this node owns the actor. */
-  async serve(envelope: Envelope): Promise<Reply> {
-    const { placement, draining } = this.parts;
+  /**
+   * Runs a command that another node sent, if this node owns the actor: at once when its turn can be taken on the
+   * caller's stack.
+   */
+  serve(envelope: Envelope): Reply | Promise<Reply> {
     const name = actorName(envelope.to);
+    const taken = this.takeNow(envelope, name);
+    if (taken === null) return this.serveLater(envelope, name);
+    return "batch" in taken ? this.onceDurable(taken) : taken;
+  }
+
+  private onceDurable(turn: PendingTurn): Promise<Reply> {
+    return turn.batch.durable.then((isDurable) => {
+      this.endTurn(turn);
+      return isDurable ? turn.reply : UNAVAILABLE;
+    });
+  }
+
+  private async serveLater(envelope: Envelope, name: string): Promise<Reply> {
+    const { placement, draining } = this.parts;
     const shard = shardOf(name);
     // The sender has seen a newer table.
     if (placement.epochOf(shard) < envelope.epoch) await placement.refresh();
@@ -123,23 +153,56 @@ export class ActorRouter {
     }
   }
 
-  private async remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
-    const { limits, counters, placement } = this.parts;
-    if (this.waitingElsewhere >= limits.nodeTurns) return this.shed();
+  private remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
+    const { limits, counters } = this.parts;
+    if (this.waitingElsewhere >= limits.nodeTurns) return Promise.resolve(this.shed());
     this.waitingElsewhere++;
     counters.remoteAsks++;
-    try {
-      const reply = await this.parts.protocol.call(node, "command", { envelope }, ms);
-      if (reply.ok) return reply;
-      if (reply.code === "not_owner") await placement.refresh();
-      return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
-    } catch (error) {
-      if (error instanceof TooLarge) return TOO_LARGE;
-      await placement.refresh();
-      return error instanceof Unreachable ? NOT_OWNER : UNAVAILABLE;
-    } finally {
-      this.waitingElsewhere--;
+    return this.parts.protocol.call(node, "command", { envelope }, ms).then(
+      (reply) => {
+        this.waitingElsewhere--;
+        return reply.ok ? this.ifItStands(envelope, reply) : this.refusedElsewhere(reply, ms);
+      },
+      (error) => {
+        this.waitingElsewhere--;
+        return this.failedElsewhere(error, ms);
+      },
+    );
+  }
+
+  private async refusedElsewhere(reply: Reply & { readonly ok: false }, ms: number): Promise<Reply> {
+    if (reply.code === "not_owner") {
+      await this.readTable(ms);
+      return this.notOwner();
     }
+    return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
+  }
+
+  private async failedElsewhere(error: unknown, ms: number): Promise<Reply> {
+    if (error instanceof TooLarge) return TOO_LARGE;
+    await this.readTable(ms);
+    return error instanceof Unreachable ? this.notOwner() : UNAVAILABLE;
+  }
+
+  /** Waits for `ms` at most, because nothing else bounds an attempt of `askNow`. */
+  private readTable(ms: number): Promise<void> {
+    return atMost(this.parts.clock, ms, this.parts.placement.refresh());
+  }
+
+  /**
+   * Makes one attempt at an actor of another node. Returns null when this node owns it, or knows no owner; nothing
+   * was sent then.
+   */
+  attemptElsewhere(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> | null {
+    const { placement, limits, clock } = this.parts;
+    const shard = shardOf(actorName(to));
+    if (placement.epochOf(shard) > 0) return null;
+    const owner = placement.ownerOf(shard);
+    const from = placement.node();
+    if (owner === null || owner.node === from) return null;
+    const tryMs = Math.min(ms, limits.tryMs);
+    const expiresAt = clock.wall() + tryMs;
+    return this.remote(owner.node, { to, from, epoch: owner.epoch, expiresAt, ...message }, tryMs);
   }
 
   /**
@@ -154,25 +217,29 @@ export class ActorRouter {
     retry: boolean,
     command: Command,
   ): Reply | PendingTurn | null {
-    const { limits, placement, activations, handoff } = this.parts;
-    if (this.waitingHere >= limits.nodeTurns || this.parts.draining()) return null;
-    const name = actorName(to);
-    const activation = activations.find(name);
-    if (activation === undefined) return null;
-    const epoch = placement.epochOf(activation.shard);
-    if (epoch === 0 || handoff.gate(activation.shard) !== null) return null;
     const envelope: Envelope = {
       id,
       bornAt,
       to,
-      from: placement.node(),
-      epoch,
+      from: this.parts.placement.node(),
+      epoch: 0,
       command,
       // It runs now or not at all.
       expiresAt: Number.MAX_SAFE_INTEGER,
       retry,
       isSole: !retry,
     };
+    return this.takeNow(envelope, actorName(to));
+  }
+
+  /** As `attemptNow`, for an envelope. Returns null also when its sender knows a later epoch than this node. */
+  private takeNow(envelope: Envelope, name: string): Reply | PendingTurn | null {
+    const { limits, placement, activations, handoff } = this.parts;
+    if (this.waitingHere >= limits.nodeTurns || this.parts.draining()) return null;
+    const activation = activations.find(name);
+    if (activation === undefined) return null;
+    const epoch = placement.epochOf(activation.shard);
+    if (epoch === 0 || epoch < envelope.epoch || handoff.gate(activation.shard) !== null) return null;
     const turn = activation.handleNow(envelope);
     if (turn === null) return null;
     const { reply, batch } = turn;
@@ -198,31 +265,15 @@ export class ActorRouter {
     return owner.node !== placement.node() || placement.epochOf(shard) > 0;
   }
 
-  private async route(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> {
-    const { clock, limits, placement } = this.parts;
-    const name = actorName(to);
-    const shard = shardOf(name);
-    const epoch = placement.epochOf(shard);
-    const owner = placement.ownerOf(shard);
-    const isOwn = epoch > 0;
-    if (!isOwn && (owner === null || owner.node === placement.node())) {
-      // The shard may have an owner by now that this node has not seen.
-      await placement.refresh();
-      return NOT_OWNER;
-    }
-    if (isOwn && this.parts.draining()) return NOT_OWNER;
-    const tryMs = isOwn ? ms : Math.min(ms, limits.tryMs);
-    const envelope: Envelope = {
-      to,
-      from: placement.node(),
-      epoch: isOwn ? epoch : owner!.epoch,
-      expiresAt: clock.wall() + tryMs,
-      ...message,
-    };
-    const reply = await (isOwn
-      ? this.turn(envelope, name, shard)
-      : this.remote(owner!.node, envelope, tryMs));
-    if (!reply.ok || reply.ungated === undefined) return reply;
-    return this.stands(shard, reply.ungated) && envelope.from === placement.node() ? reply : NOT_OWNER;
+  /** Returns the reply, or `not_owner` when it was decided without a commit and does not count any more. */
+  private ifItStands({ to, from }: Envelope, reply: Reply & { readonly ok: true }): Reply {
+    if (reply.ungated === undefined) return reply;
+    const stands = this.stands(shardOf(actorName(to)), reply.ungated) && from === this.parts.placement.node();
+    return stands ? reply : this.notOwner();
+  }
+
+  private notOwner(): Reply {
+    this.parts.counters.notOwner++;
+    return NOT_OWNER;
   }
 }

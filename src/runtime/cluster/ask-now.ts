@@ -2,7 +2,10 @@
 // is answered at once, without a promise, a timer, an envelope copy or a retry.
 //
 // situation                                        what happens
-// this node does not serve the shard, or drains    `ask` with the same id
+// another node owns the shard                      one message to it, without the wrapping of `ask`; after any
+//                                                  reply but success or a refusal, `ask` as a retry
+// no node is known to own the shard, or this one   `ask` with the same id
+// owns it and drains
 // the actor is not loaded here, or loads           the same
 // the shard waits for holds after a move, or the   the same
 // actor after a failure
@@ -18,9 +21,9 @@
 
 import type { Clock, Random } from "../../base/clock.ts";
 import { RefusedError } from "../../base/errors.ts";
-import type { ActorRef, Command } from "../actor.ts";
+import type { ActorRef, Command, Reply } from "../actor.ts";
 import type { ActorRouter, PendingTurn } from "./actor-router.ts";
-import type { Ask, AskOptions } from "./retry-client.ts";
+import { type Ask, type AskOptions, BUDGET_MS } from "./retry-client.ts";
 
 /**
  * Asks an actor at once if possible. Throws RefusedError when a refusal is decided at once; otherwise the
@@ -32,7 +35,7 @@ export type AskNow = (to: ActorRef, command: Command, options: AskOptions) => un
 export function createAskNow(parts: {
   readonly clock: Clock;
   readonly random: Random;
-  readonly router: Pick<ActorRouter, "attemptNow" | "endTurn">;
+  readonly router: Pick<ActorRouter, "attemptNow" | "attemptElsewhere" | "endTurn">;
   readonly ask: Ask;
 }): AskNow {
   const { clock, random, router, ask } = parts;
@@ -57,11 +60,35 @@ export function createAskNow(parts: {
     });
   }
 
+  /** Waits for the reply of another node. */
+  function afterReply(
+    reply: Promise<Reply>,
+    to: ActorRef,
+    command: Command,
+    options: AskOptions,
+    id: string,
+    bornAt: number,
+  ): Promise<unknown> {
+    const sentAt = clock.mono();
+    return reply.then((replied) => {
+      if (replied.ok) return replied.body;
+      if (replied.code === "refused") throw new RefusedError(replied.refusal);
+      const budgetMs = Math.max(1, (options.budgetMs ?? BUDGET_MS) - (clock.mono() - sentAt));
+      return ask(to, command, { id, bornAt, budgetMs }, true);
+    });
+  }
+
   return (to, command, options) => {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
-    const turn = router.attemptNow(to, id, bornAt, options.bornAt !== undefined, command);
-    if (turn === null) return ask(to, command, { ...options, id });
+    const retry = options.bornAt !== undefined;
+    const turn = router.attemptNow(to, id, bornAt, retry, command);
+    if (turn === null) {
+      const message = retry ? { id, bornAt, command, retry } : { id, bornAt, command };
+      const reply = router.attemptElsewhere(to, message, options.budgetMs ?? BUDGET_MS);
+      if (reply !== null) return afterReply(reply, to, command, options, id, bornAt);
+      return ask(to, command, { ...options, id });
+    }
     if ("batch" in turn) return afterCommit(turn, to, command, options, id, bornAt);
     if (turn.ok) return turn.body;
     if (turn.code === "refused") throw new RefusedError(turn.refusal);

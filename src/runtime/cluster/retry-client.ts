@@ -12,12 +12,14 @@ import { type Clock, type Random, sleep } from "../../base/clock.ts";
 import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
+export const BUDGET_MS = 5_000;
+
 export interface AskOptions {
   /** Idempotency key, the same on every repeat; a new one by default. Without `bornAt` it must not have been sent before. */
   readonly id?: string;
   /** Wall-clock ms at which the id was created; now by default. With it the command counts as one that may have been sent before. */
   readonly bornAt?: number;
-  /** How long to try (ms); 5,000 by default. */
+  /** How long to try (ms); `BUDGET_MS` by default. */
   readonly budgetMs?: number;
 }
 
@@ -69,7 +71,7 @@ export function createRetryClient(parts: {
   return async (to, command, options, isRetry = false) => {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
-    const until = clock.mono() + (options.budgetMs ?? 5_000);
+    const until = clock.mono() + (options.budgetMs ?? BUDGET_MS);
     // An id that the caller has kept may have been sent before.
     let retry = isRetry || options.bornAt !== undefined;
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {

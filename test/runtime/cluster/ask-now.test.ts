@@ -98,6 +98,67 @@ describe("asked at once", () => {
   });
 });
 
+/** Two nodes, the id of a purse at the second one, and an ask of it by the first. */
+async function elsewhere() {
+  const nodes = nodesRig();
+  const one = await nodes.start("one");
+  const two = await nodes.start("two");
+  await nodes.until(() => nodes.nodes.every(({ system }) => system.stats().shards === 128));
+  const id = nodes.idAt(two);
+  const now = <N extends keyof PurseCommands & string>(
+    type: N,
+    input: PurseCommands[N]["input"],
+    options: AskOptions = {},
+  ) => outcomeOf(one.system.askNow({ kind: "account", id }, type, input, options));
+  const sent = () => one.system.stats().counters.remoteAsks;
+  return { nodes, one, two, id, now, sent };
+}
+
+describe("asked of an actor at another node", () => {
+  test("one message is sent, and its reply comes back; there the turn is taken at once", async () => {
+    const { nodes, two, id, now, sent } = await elsewhere();
+    const asked = now("add", { amount: 3 });
+    await nodes.run(1_000);
+    expect(await asked).toBe(3);
+    expect(sent()).toBe(1);
+    expect(two.system.askNow({ kind: "account", id }, "peek", {})).toBe(3);
+  });
+
+  test("a refusal comes back as one", async () => {
+    const { nodes, now, sent } = await elsewhere();
+    const asked = now("refuse", {});
+    await nodes.run(1_000);
+    expect(await asked).toBe("refused: not_found");
+    expect(sent()).toBe(1);
+  });
+
+  test("a reply that is lost is asked for again with the same id, and nothing is executed twice", async () => {
+    const { nodes, two, id, now, sent } = await elsewhere();
+    two.loseAnswers = 1;
+    const asked = now("add", { amount: 3 });
+    await nodes.run(10_000);
+    expect(await asked).toBe(3);
+    expect(sent()).toBe(2);
+    expect((await ledgerOf(nodes.inner, id)).flatMap(({ events }) => events)).toHaveLength(1);
+  });
+
+  test("one that cannot be reached within the budget is unavailable", async () => {
+    const { nodes, two, now } = await elsewhere();
+    two.cut = true;
+    const asked = now("peek", {}, { budgetMs: 1_000 });
+    await nodes.run(5_000);
+    expect(await asked).toBe("unavailable: not_owner");
+  });
+
+  test("one that is silent is unavailable when the budget ends", async () => {
+    const { nodes, two, now } = await elsewhere();
+    two.freeze();
+    const asked = now("peek", {}, { budgetMs: 300 });
+    await nodes.run(1_000);
+    expect(await asked).toBe("unavailable: unavailable");
+  });
+});
+
 describe("asked at once, it is an ordinary ask", () => {
   test("of an actor that is not in memory", async () => {
     const { system } = await rig();
@@ -114,18 +175,6 @@ describe("asked at once, it is an ordinary ask", () => {
     open();
     expect([await outcomeOf(first), await outcomeOf(second)]).toEqual([0, 0]);
     expect(store.loads.total).toBe(1);
-  });
-
-  test("of an actor at another node", async () => {
-    const nodes = nodesRig();
-    const one = await nodes.start("one");
-    const two = await nodes.start("two");
-    await nodes.until(() => nodes.nodes.every(({ system }) => system.stats().shards === 128));
-    const id = nodes.idAt(two);
-    const asked = one.system.askNow({ kind: "account", id }, "add", { amount: 3 });
-    await nodes.run(1_000);
-    expect(await outcomeOf(asked)).toBe(3);
-    expect(two.system.askNow({ kind: "account", id }, "peek", {})).toBe(3);
   });
 
   test("on a node that drains", async () => {
