@@ -38,13 +38,14 @@ export class FramePart {
 /** Returns a part that says why there is no frame. */
 export const reasonPart = (kind: number, id: number): FramePart => new FramePart(kind, id, "");
 
-/** Returns the pieces of a frame, each of at most `lengthMax` characters of it. Throws when they are too many to count. */
+/** Returns the pieces of a frame, each of at most `lengthMax` characters of it. Throws when they are too many to count, or have no room for a character. */
 export function splitFrame(id: number, frame: string, lengthMax: number): readonly FramePart[] {
+  if (lengthMax < 2) throw new Error(`pieces of ${lengthMax} characters`);
   const texts: string[] = [];
   for (let from = 0; from < frame.length || from === 0; ) {
     const to = from + lengthMax;
     // Half of a character outside the basic plane could not be encoded.
-    const isCut = to < frame.length && isLowSurrogate(frame.charCodeAt(to)) && lengthMax > 1;
+    const isCut = to < frame.length && isLowSurrogate(frame.charCodeAt(to));
     const end = isCut ? to - 1 : to;
     texts.push(frame.slice(from, end));
     from = end;

@@ -12,8 +12,8 @@ export interface NatsLinkLimits {
   readonly unsentLength: number;
 }
 
-/** A message whose text is known when it is sent: `close` returns it, once. */
-export interface TurnMessage {
+/** A message that may grow until it is sent or dropped: `close` ends that, and returns its text. */
+export interface GrowingMessage {
   close(): string;
 }
 
@@ -24,9 +24,9 @@ export interface NatsLink {
    * Sends the message at the end of this turn of the event loop. It is dropped when the connection is down, and
    * when it goes down before that.
    */
-  send(subject: string, message: string | TurnMessage, reply?: string): void;
-  /** Counts characters that a `TurnMessage` has got as not taken by the server. */
-  added(length: number): void;
+  send(subject: string, message: string | GrowingMessage, reply?: string): void;
+  /** Counts characters by which a `GrowingMessage` has grown as not taken by the server. */
+  countUnsent(length: number): void;
   /** Resolves when the server has taken what was sent. Rejects when the connection breaks. */
   flush(): Promise<void>;
   /** Returns whether what the server has not taken is below `unsentLength`. */
@@ -57,7 +57,7 @@ export async function openNatsLink(
     up = to;
     const dropped = held;
     held = [];
-    for (const { message } of dropped) textOf(message);
+    for (const { message } of dropped) closed(message);
     changed(to);
   }
 
@@ -79,7 +79,13 @@ export async function openNatsLink(
     const turned = held;
     held = [];
     for (const { subject, message, reply } of turned) {
-      nats.publish(subject, textOf(message), reply === undefined ? {} : { reply });
+      const text = closed(message);
+      try {
+        nats.publish(subject, text, reply === undefined ? {} : { reply });
+      } catch {
+        // The client takes it no more (it is closed, or the server of a new connection takes less): it is lost as
+        // on a broken connection. Those behind it are not.
+      }
     }
     // Asks the server what it has taken by now. Little is not worth the question, which wakes both sides
     // once more.
@@ -104,14 +110,14 @@ export async function openNatsLink(
     hasRoom: () => unsent < limits.unsentLength,
     send(subject, message, reply) {
       if (!up) {
-        textOf(message);
+        closed(message);
         return;
       }
       if (held.length === 0) setImmediate(sendHeld);
       held.push({ subject, message, reply });
       if (typeof message === "string") unsent += message.length;
     },
-    added(length) {
+    countUnsent(length) {
       if (up) unsent += length;
     },
     flush() {
@@ -128,11 +134,12 @@ export async function openNatsLink(
 
 interface HeldMessage {
   readonly subject: string;
-  readonly message: string | TurnMessage;
+  readonly message: string | GrowingMessage;
   readonly reply: string | undefined;
 }
 
-const textOf = (message: string | TurnMessage): string =>
+/** Returns the text of a message, which grows no more. */
+const closed = (message: string | GrowingMessage): string =>
   typeof message === "string" ? message : message.close();
 
 /** Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. */

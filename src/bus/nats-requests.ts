@@ -5,7 +5,7 @@ import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { type AnswerFrame, Unreachable } from "./bus.ts";
 import { createFrameJoiner, type FrameJoiner, framePartsOf, KIND, reasonPart } from "./frame-parts.ts";
 import type { NatsLink, NatsLinkLimits } from "./nats-connection.ts";
-import { TurnMessages } from "./turn-messages.ts";
+import { OutgoingMessages } from "./outgoing-messages.ts";
 
 /** Bounds of the bus; lengths in characters (UTF-16 code units), times in milliseconds. */
 export interface NatsLimits extends NatsLinkLimits {
@@ -14,7 +14,7 @@ export interface NatsLimits extends NatsLinkLimits {
   readonly messageBytes: number;
   /** Requests of this process in flight; further ones are Unreachable. */
   readonly asking: number;
-  /** Requests that this process is answering; further ones are Unreachable to their senders. */
+  /** Requests that this process answers later; while there are so many, further ones are Unreachable to their senders. */
   readonly answering: number;
   /** Characters kept of incomplete frames. */
   readonly begunLength: number;
@@ -64,7 +64,7 @@ export class OutgoingRequests {
   private readonly pending = new Map<number, PendingRequest>();
   private readonly pieces: FrameJoiner;
   private readonly inbox = `_INBOX.${crypto.getRandomValues(new Uint8Array(16)).toHex()}`;
-  private readonly messages: TurnMessages;
+  private readonly messages: OutgoingMessages;
   private lastId = 0;
 
   /** Subscribes to the answers. */
@@ -74,7 +74,7 @@ export class OutgoingRequests {
     private readonly after: After,
   ) {
     this.pieces = createFrameJoiner(limits.begunLength);
-    this.messages = new TurnMessages(
+    this.messages = new OutgoingMessages(
       link,
       () => messageLengthOf(link.nats, limits),
       (number) => `${this.inbox}.${number}`,
@@ -123,7 +123,7 @@ export class OutgoingRequests {
   /** NATS itself replies with an empty message when the node's subject has no subscriber. */
   private rejectUndelivered(reply: string): void {
     const number = Number(reply.slice(this.inbox.length + 1));
-    for (const [id, { message }] of [...this.pending]) {
+    for (const [id, { message }] of this.pending) {
       if (message === number) this.settle(id)?.reject(new Unreachable("nobody serves it"));
     }
   }
@@ -147,7 +147,7 @@ const ANSWERS = "answers";
 /** The requests of other nodes, which this process answers. */
 export class IncomingRequests {
   private readonly pieces: FrameJoiner;
-  private readonly messages: TurnMessages;
+  private readonly messages: OutgoingMessages;
   private answering = 0;
 
   constructor(
@@ -156,7 +156,7 @@ export class IncomingRequests {
     private readonly after: After,
   ) {
     this.pieces = createFrameJoiner(limits.begunLength);
-    this.messages = new TurnMessages(
+    this.messages = new OutgoingMessages(
       link,
       () => messageLengthOf(link.nats, limits),
       () => undefined,
@@ -180,13 +180,15 @@ export class IncomingRequests {
       this.sendReason(to, id, KIND.busy);
       return;
     }
+    let answer: string | Promise<string>;
     try {
-      const answer = handle(frame);
-      if (typeof answer === "string") this.send(to, id, answer);
-      else this.sendLater(to, id, answer);
+      answer = handle(frame);
     } catch {
       this.sendReason(to, id, KIND.failed);
+      return;
     }
+    if (typeof answer === "string") this.send(to, id, answer);
+    else this.sendLater(to, id, answer);
   }
 
   private sendLater(to: string, id: number, answer: Promise<string>): void {
@@ -204,8 +206,16 @@ export class IncomingRequests {
   }
 
   private send(to: string, id: number, answer: string): void {
-    if (answer.length > this.limits.frameLengthMax) this.sendReason(to, id, KIND.tooLarge);
-    else this.messages.sendFrame(to, id, answer);
+    if (answer.length > this.limits.frameLengthMax) {
+      this.sendReason(to, id, KIND.tooLarge);
+      return;
+    }
+    try {
+      this.messages.sendFrame(to, id, answer);
+    } catch {
+      // The server takes messages that are too short for its pieces to be counted.
+      this.sendReason(to, id, KIND.failed);
+    }
   }
 
   private sendReason(to: string, id: number, kind: number): void {

@@ -21,7 +21,7 @@ import {
 
 const LIMITS: NatsLimits = {
   frameLengthMax: 16 * 1024 * 1024,
-  messageBytes: 512 * 1024,
+  messageBytes: 1_000_000,
   asking: 16_384,
   answering: 65_536,
   begunLength: 64 * 1024 * 1024,

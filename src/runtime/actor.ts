@@ -213,7 +213,7 @@ export type Reply =
   | { readonly ok: false; readonly code: "too_old" | "too_large" };
 
 /** The reply of an attempt whose outcome is unknown. */
-export const UNAVAILABLE: Reply = { ok: false, code: "unavailable" };
+export const UNAVAILABLE = { ok: false, code: "unavailable" } as const satisfies Reply;
 
 /** The input of a command that needs none: an object without fields. */
 export type NoInput = Readonly<Record<string, never>>;

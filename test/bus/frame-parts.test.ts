@@ -83,7 +83,9 @@ describe("a frame in pieces", () => {
   });
 
   test("a frame of more pieces than can be counted is a mistake of who cuts it", () => {
-    expect(() => splitFrame(1, frameOf(16_384), 1)).toThrow("16384 characters");
+    expect(splitFrame(1, frameOf(2 * 16_383), 2)).toHaveLength(16_383);
+    expect(() => splitFrame(1, frameOf(2 * 16_383 + 1), 2)).toThrow("32767 characters");
+    expect(() => splitFrame(1, "x", 1)).toThrow("pieces of 1");
   });
 });
 

@@ -164,6 +164,29 @@ if (steady !== null) {
       await line.close();
     });
 
+    test("of what is asked in one turn, only what goes to a node that nobody serves is Unreachable", async () => {
+      const [a, b] = await two({});
+      await b.serve("b", async (frame) => frame);
+      const long = "€".repeat(a.publicationLengthMax * 2);
+      const asked = [
+        ...["1", "2", long].map((frame) => a.request("nobody", frame, 10_000)),
+        ...["1", "2", long].map((frame) => a.request("b", frame, 10_000)),
+      ];
+      const outcomes = await Promise.all(asked.map((one) => one.catch((error: unknown) => error)));
+      expect(outcomes.slice(0, 3).every((one) => one instanceof Unreachable)).toBe(true);
+      expect(outcomes.slice(3)).toEqual(["1", "2", long]);
+    });
+
+    test("an answer of more pieces than can be counted is an error at once, not silence", async () => {
+      const name = fresh();
+      const [a, b] = [await open(shared, name), await open(shared, name, { messageBytes: 60 })];
+      opened.push(a, b);
+      await b.serve("b", async (frame) => (frame === "long" ? "x".repeat(100_000) : frame));
+      const failed = await a.request("b", "long", 10_000).catch((error: unknown) => error);
+      expect(String(failed)).toContain("executed or not");
+      expect(await a.request("b", "short", 10_000)).toBe("short");
+    });
+
     test("clusters of different names do not hear each other", async () => {
       const [a] = await two({});
       const [other] = await two({});

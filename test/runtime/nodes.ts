@@ -74,7 +74,7 @@ export interface Nodes {
   ownerOf(id: string): TestNode | undefined;
 }
 
-interface Over {
+export interface Over {
   readonly limits?: Partial<RuntimeLimits>;
   readonly cluster?: Partial<ClusterLimits>;
   readonly behavior?: Behavior<never, never, never> | typeof purse;

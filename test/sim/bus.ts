@@ -1,7 +1,7 @@
 // The network between simulated nodes: one line per process to a bus that delays, loses, doubles and reorders frames, that
 // loses answers, is parted in one direction or both, and goes down for a node without its noticing at once.
 //
-// Everything that arrives is a copy, and runs only when the process that it reaches runs. It never touches what the nodes
+// Everything that arrives runs only when the process that it reaches runs. It never touches what the nodes
 // keep: that is the disk's. A frame for an incarnation that is gone reaches nobody: Unreachable, as on the real bus.
 
 import { type AnswerFrame, type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
@@ -168,7 +168,8 @@ export function createNet(parts: {
       },
       async request(node, frame, ms) {
         if (closed) throw new Unreachable("the bus is closed");
-        if (frame.length > net.faults.frameLengthMax) throw new TooLarge(`a frame of ${frame.length} bytes`);
+        if (frame.length > net.faults.frameLengthMax)
+          throw new TooLarge(`a frame of ${frame.length} characters`);
         const own = me.served.get(node);
         if (own !== undefined) return own(frame);
         if (me.state().knows) throw new Unreachable("no line to the other nodes");
@@ -179,7 +180,7 @@ export function createNet(parts: {
       },
       publish(topic, frame) {
         if (frame.length > net.faults.publicationLengthMax)
-          throw new TooLarge(`news of ${frame.length} bytes about ${topic}`);
+          throw new TooLarge(`news of ${frame.length} characters about ${topic}`);
         if (closed) return;
         deliver(me, topic, frame);
         for (const other of plugs) {

@@ -20,7 +20,7 @@ export interface BusFaults {
   readonly newsLoss: number;
   /** 0..1: a frame that arrives twice. */
   readonly doubled: number;
-  /** Bytes: larger frames, and larger news, are refused. */
+  /** Characters: longer frames, and longer news, are refused. */
   readonly frameLengthMax: number;
   readonly publicationLengthMax: number;
 }
@@ -65,7 +65,7 @@ export const CALM_BUS: BusFaults = {
   newsLoss: 0,
   doubled: 0,
   frameLengthMax: 16 * 1024 * 1024,
-  publicationLengthMax: 512 * 1024,
+  publicationLengthMax: 333_333,
 };
 
 /** How many nodes a seed has. */

@@ -455,6 +455,6 @@ export const MUTANTS: readonly Mutant[] = [
 function slowBus() {
   return {
     ...{ latencyMs: 40, slow: 0.2, slowMs: 150, loss: 0, replyLoss: 0, newsLoss: 0, doubled: 0 },
-    ...{ frameLengthMax: 16 * 1024 * 1024, publicationLengthMax: 512 * 1024 },
+    ...{ frameLengthMax: 16 * 1024 * 1024, publicationLengthMax: 333_333 },
   };
 }

@@ -34,9 +34,11 @@ import type { HoldHandoff } from "./hold-handoff.ts";
 import type { NodeProtocol } from "./node-protocol.ts";
 import type { CommandMessage } from "./retry-client.ts";
 
-const NOT_OWNER: Reply = { ok: false, code: "not_owner", epoch: 0 };
+const NOT_OWNER = { ok: false, code: "not_owner", epoch: 0 } as const satisfies Reply;
 const OVERLOADED: Reply = { ok: false, code: "overloaded", retryAfterMs: 1_000 };
-const TOO_LARGE: Reply = { ok: false, code: "too_large" };
+const TOO_LARGE = { ok: false, code: "too_large" } as const satisfies Reply;
+
+type FailedReply = Extract<Reply, { readonly ok: false }>;
 
 /** A turn that was taken on the caller's stack, and whose reply waits for a batch. */
 export interface PendingTurn {
@@ -153,45 +155,41 @@ export class ActorRouter {
     }
   }
 
-  private remote(node: string, envelope: Envelope, ms: number): Promise<Reply> {
+  /** Sends a command to a node, and reads the table again by `until`, monotonic ms, if the node was the wrong one. */
+  private remote(node: string, envelope: Envelope, tryMs: number, until: number): Promise<Reply> {
     const { limits, counters } = this.parts;
     if (this.waitingElsewhere >= limits.nodeTurns) return Promise.resolve(this.shed());
     this.waitingElsewhere++;
     counters.remoteAsks++;
-    return this.parts.protocol.call(node, "command", { envelope }, ms).then(
+    return this.parts.protocol.call(node, "command", { envelope }, tryMs).then(
       (reply) => {
+        if (!reply.ok) return this.failedElsewhere(reply, reply.code === "not_owner", until);
         this.waitingElsewhere--;
-        return reply.ok ? this.ifItStands(envelope, reply) : this.refusedElsewhere(reply, ms);
+        return this.ifItStands(envelope, reply);
       },
       (error) => {
-        this.waitingElsewhere--;
-        return this.failedElsewhere(error, ms);
+        if (error instanceof TooLarge) return this.failedElsewhere(TOO_LARGE, false, until);
+        const reply = error instanceof Unreachable ? NOT_OWNER : UNAVAILABLE;
+        return this.failedElsewhere(reply, true, until);
       },
     );
   }
 
-  private async refusedElsewhere(reply: Reply & { readonly ok: false }, ms: number): Promise<Reply> {
-    if (reply.code === "not_owner") {
-      await this.readTable(ms);
-      return this.notOwner();
+  private async failedElsewhere(reply: FailedReply, isTableOld: boolean, until: number): Promise<Reply> {
+    const { clock, placement } = this.parts;
+    try {
+      // Nothing else bounds an attempt of `askNow`.
+      if (isTableOld) await atMost(clock, Math.max(0, until - clock.mono()), placement.refresh());
+    } finally {
+      this.waitingElsewhere--;
     }
-    return reply.code === "refused" ? { ...reply, refusal: parseRefusal(reply.refusal) } : reply;
-  }
-
-  private async failedElsewhere(error: unknown, ms: number): Promise<Reply> {
-    if (error instanceof TooLarge) return TOO_LARGE;
-    await this.readTable(ms);
-    return error instanceof Unreachable ? this.notOwner() : UNAVAILABLE;
-  }
-
-  /** Waits for `ms` at most, because nothing else bounds an attempt of `askNow`. */
-  private readTable(ms: number): Promise<void> {
-    return atMost(this.parts.clock, ms, this.parts.placement.refresh());
+    if (reply.code === "refused") return { ...reply, refusal: parseRefusal(reply.refusal) };
+    return reply.code === "not_owner" ? this.notOwner() : reply;
   }
 
   /**
-   * Makes one attempt at an actor of another node. Returns null when this node owns it, or knows no owner; nothing
-   * was sent then.
+   * Makes one attempt at an actor of another node, within `ms` milliseconds. Returns null when this node owns it, or
+   * knows no owner; nothing was sent then.
    */
   attemptElsewhere(to: ActorRef, message: CommandMessage, ms: number): Promise<Reply> | null {
     const { placement, limits, clock } = this.parts;
@@ -202,7 +200,8 @@ export class ActorRouter {
     if (owner === null || owner.node === from) return null;
     const tryMs = Math.min(ms, limits.tryMs);
     const expiresAt = clock.wall() + tryMs;
-    return this.remote(owner.node, { to, from, epoch: owner.epoch, expiresAt, ...message }, tryMs);
+    const envelope: Envelope = { to, from, epoch: owner.epoch, expiresAt, ...message };
+    return this.remote(owner.node, envelope, tryMs, clock.mono() + ms);
   }
 
   /**
@@ -251,7 +250,7 @@ export class ActorRouter {
     return { reply, batch, activation };
   }
 
-  /** Ends a turn of `attemptNow` when its batch is durable or will not be. */
+  /** Ends a turn that was taken at once when its batch is durable or will not be. */
   endTurn({ activation }: PendingTurn): void {
     this.waitingHere--;
     activation.endTurn();

@@ -3,7 +3,8 @@
 //
 // situation                                        what happens
 // another node owns the shard                      one message to it, without the wrapping of `ask`; after any
-//                                                  reply but success or a refusal, `ask` as a retry
+//                                                  reply but success or a refusal, `ask` as a retry after
+//                                                  a pause, within what is left of the budget
 // no node is known to own the shard, or this one   `ask` with the same id
 // owns it and drains
 // the actor is not loaded here, or loads           the same
@@ -19,11 +20,11 @@
 //
 // What falls back was not executed, or is repeated with its id, so that nothing is executed twice.
 
-import type { Clock, Random } from "../../base/clock.ts";
-import { RefusedError } from "../../base/errors.ts";
-import type { ActorRef, Command, Reply } from "../actor.ts";
+import { type Clock, type Random, sleep } from "../../base/clock.ts";
+import { RefusedError, UnavailableError } from "../../base/errors.ts";
+import { type ActorRef, actorName, type Command, type Reply } from "../actor.ts";
 import type { ActorRouter, PendingTurn } from "./actor-router.ts";
-import { type Ask, type AskOptions, BUDGET_MS } from "./retry-client.ts";
+import { type Ask, type AskOptions, BUDGET_MS, FIRST_PAUSE_MS, isFinal } from "./retry-client.ts";
 
 /**
  * Asks an actor at once if possible. Throws RefusedError when a refusal is decided at once; otherwise the
@@ -60,21 +61,23 @@ export function createAskNow(parts: {
     });
   }
 
-  /** Waits for the reply of another node. */
+  /** Waits for the reply of another node, and goes on as `ask` within what is left of the budget. */
   function afterReply(
     reply: Promise<Reply>,
     to: ActorRef,
     command: Command,
-    options: AskOptions,
     id: string,
     bornAt: number,
+    budgetMs: number,
   ): Promise<unknown> {
-    const sentAt = clock.mono();
+    const until = clock.mono() + budgetMs;
     return reply.then((replied) => {
       if (replied.ok) return replied.body;
       if (replied.code === "refused") throw new RefusedError(replied.refusal);
-      const budgetMs = Math.max(1, (options.budgetMs ?? BUDGET_MS) - (clock.mono() - sentAt));
-      return ask(to, command, { id, bornAt, budgetMs }, true);
+      const pauseMs = FIRST_PAUSE_MS + random.below(FIRST_PAUSE_MS);
+      const leftMs = until - clock.mono() - pauseMs;
+      if (isFinal(replied) || leftMs < 0) throw new UnavailableError(actorName(to), replied.code);
+      return sleep(clock, pauseMs).then(() => ask(to, command, { id, bornAt, budgetMs: leftMs }, true));
     });
   }
 
@@ -85,8 +88,9 @@ export function createAskNow(parts: {
     const turn = router.attemptNow(to, id, bornAt, retry, command);
     if (turn === null) {
       const message = retry ? { id, bornAt, command, retry } : { id, bornAt, command };
-      const reply = router.attemptElsewhere(to, message, options.budgetMs ?? BUDGET_MS);
-      if (reply !== null) return afterReply(reply, to, command, options, id, bornAt);
+      const budgetMs = options.budgetMs ?? BUDGET_MS;
+      const reply = router.attemptElsewhere(to, message, budgetMs);
+      if (reply !== null) return afterReply(reply, to, command, id, bornAt, budgetMs);
       return ask(to, command, { ...options, id });
     }
     if ("batch" in turn) return afterCommit(turn, to, command, options, id, bornAt);

@@ -47,7 +47,7 @@ export type NodeRequestHandlers = {
 export interface NodeProtocol {
   /**
    * Sends a request and returns the answer. Throws as the bus does: Unreachable and TooLarge mean not
-   * executed, any other error executed or not. `ms` is the timeout.
+   * executed, any other error executed or not. It always returns a promise. `ms` is the timeout.
    */
   call<K extends keyof NodeMessages>(
     node: string,
@@ -84,7 +84,12 @@ export function createNodeProtocol(bus: Bus, log: Log, handlers: NodeRequestHand
 
   return {
     call(node, kind, request, ms) {
-      const frame = encode({ ...request, v: PROTOCOL_VERSION, kind });
+      let frame: string;
+      try {
+        frame = encode({ ...request, v: PROTOCOL_VERSION, kind });
+      } catch (error) {
+        return Promise.reject(error);
+      }
       if (frame.length > bus.frameLengthMax) {
         return Promise.reject(new TooLarge(`a frame of ${frame.length} characters for ${node}`));
       }

@@ -13,6 +13,8 @@ import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
 export const BUDGET_MS = 5_000;
+/** The pause (ms) before the second attempt; later ones are longer. A random part as long again is added. */
+export const FIRST_PAUSE_MS = 10;
 
 export interface AskOptions {
   /** Idempotency key, the same on every repeat; a new one by default. Without `bornAt` it must not have been sent before. */
@@ -42,6 +44,10 @@ export type Ask = (
   options: AskOptions,
   isRetry?: boolean,
 ) => Promise<unknown>;
+
+/** Returns whether a reply is the same on every attempt. */
+export const isFinal = (reply: Reply): boolean =>
+  !reply.ok && (reply.code === "too_old" || reply.code === "too_large");
 
 /** Creates the function that asks actors. `attempt` makes one attempt; its work may continue after `ms`. */
 export function createRetryClient(parts: {
@@ -74,7 +80,7 @@ export function createRetryClient(parts: {
     const until = clock.mono() + (options.budgetMs ?? BUDGET_MS);
     // An id that the caller has kept may have been sent before.
     let retry = isRetry || options.bornAt !== undefined;
-    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
       const reply = await within(
         leftMs,
@@ -83,8 +89,8 @@ export function createRetryClient(parts: {
       retry = true;
       if (reply.ok) return reply.body;
       if (reply.code === "refused") throw new RefusedError(reply.refusal);
-      const final = reply.code === "too_old" || reply.code === "too_large";
-      if (final || clock.mono() + pauseMs > until) throw new UnavailableError(actorName(to), reply.code);
+      if (isFinal(reply) || clock.mono() + pauseMs > until)
+        throw new UnavailableError(actorName(to), reply.code);
       await sleep(clock, pauseMs + random.below(pauseMs));
     }
   };

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { RefusedError, UnavailableError } from "../../../src/base/errors.ts";
 import type { AskOptions } from "../../../src/runtime/system.ts";
 import { settled } from "../manual-clock.ts";
-import { nodesRig, shardOfPurse } from "../nodes.ts";
+import { nodesRig, type Over, shardOfPurse } from "../nodes.ts";
 import { type PurseCommands, purse } from "../purse.ts";
 import { ledgerOf, rig, type Start } from "../rig.ts";
 
@@ -99,10 +99,10 @@ describe("asked at once", () => {
 });
 
 /** Two nodes, the id of a purse at the second one, and an ask of it by the first. */
-async function elsewhere() {
+async function elsewhere(over: Over = {}) {
   const nodes = nodesRig();
-  const one = await nodes.start("one");
-  const two = await nodes.start("two");
+  const one = await nodes.start("one", over);
+  const two = await nodes.start("two", over);
   await nodes.until(() => nodes.nodes.every(({ system }) => system.stats().shards === 128));
   const id = nodes.idAt(two);
   const now = <N extends keyof PurseCommands & string>(
@@ -156,6 +156,43 @@ describe("asked of an actor at another node", () => {
     const asked = now("peek", {}, { budgetMs: 300 });
     await nodes.run(1_000);
     expect(await asked).toBe("unavailable: unavailable");
+  });
+});
+
+describe("asked of an actor at another node, a failure", () => {
+  test("that is final is not asked for again", async () => {
+    const { nodes, now, sent } = await elsewhere({ frameLengthMax: 2_000 });
+    const asked = now("announce", { word: "x".repeat(3_000) });
+    await nodes.run(1_000);
+    expect([await asked, sent()]).toEqual(["unavailable: too_large", 1]);
+    const echoed = now("echo", { size: 3_000 });
+    await nodes.run(1_000);
+    expect([await echoed, sent()]).toEqual(["unavailable: too_large", 2]);
+  });
+
+  test("of one that is overloaded is followed by a pause", async () => {
+    const { nodes, two, id, now, sent } = await elsewhere({ limits: { mailbox: 0 } });
+    const asked = now("peek", {}, { budgetMs: 300 });
+    await nodes.run(9);
+    expect(sent()).toBe(1);
+    await nodes.run(1_000);
+    expect(await asked).toBe("unavailable: overloaded");
+    expect(two.system.stats().counters.shed).toBe(sent());
+    expect(await ledgerOf(nodes.inner, id)).toEqual([]);
+  });
+
+  test("to encode a command is its caller's alone: as many may wait for the node as before", async () => {
+    const { nodes, one, id, now } = await elsewhere({ limits: { nodeTurns: 2 } });
+    for (let i = 0; i < 3; i++) {
+      const amount = 1n as unknown as number;
+      const asked = one.system.askNow({ kind: "account", id }, "add", { amount }, { budgetMs: 100 });
+      const failed = Promise.resolve(asked).catch((error: unknown) => error);
+      await nodes.run(500);
+      expect(await failed).toBeInstanceOf(UnavailableError);
+    }
+    const asked = now("add", { amount: 3 });
+    await nodes.run(1_000);
+    expect(await asked).toBe(3);
   });
 });
 

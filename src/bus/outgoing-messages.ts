@@ -4,10 +4,10 @@
 // is kept longer than the turn.
 
 import { FramePart, HEAD, joinParts, KIND, splitFrame } from "./frame-parts.ts";
-import type { NatsLink } from "./nats-connection.ts";
+import type { GrowingMessage, NatsLink } from "./nats-connection.ts";
 
-/** A message that takes parts until it is sent, at the end of the turn. */
-class OpenMessage {
+/** A message that takes parts until the end of the turn. */
+class OpenMessage implements GrowingMessage {
   private readonly parts: FramePart[] = [];
   private length = 0;
 
@@ -35,14 +35,14 @@ class OpenMessage {
   }
 }
 
-/** The messages of this turn, one for each subject as long as it has room. */
-export class TurnMessages {
+/** The messages of this turn of the event loop, one for each subject as long as it has room. */
+export class OutgoingMessages {
   private readonly open = new Map<string, OpenMessage>();
   private begun = 0;
 
   /** `lengthMax` is the length of a message, in characters; `replyOf` gives its reply subject from its number. */
   constructor(
-    private readonly link: Pick<NatsLink, "send" | "added">,
+    private readonly link: Pick<NatsLink, "send" | "countUnsent">,
     private readonly lengthMax: () => number,
     private readonly replyOf: (number: number) => string | undefined,
   ) {}
@@ -57,7 +57,7 @@ export class TurnMessages {
     const number = ++this.begun;
     for (const piece of splitFrame(id, frame, lengthMax - HEAD)) {
       this.begin(subject, number).add(piece);
-      this.link.added(piece.length);
+      this.link.countUnsent(piece.length);
     }
     // No other frame may share the number of the pieces.
     this.open.delete(subject);
@@ -71,7 +71,7 @@ export class TurnMessages {
       message = this.begin(subject, ++this.begun);
     }
     message.add(part);
-    this.link.added(part.length);
+    this.link.countUnsent(part.length);
     return message.number;
   }
 
