@@ -1,5 +1,6 @@
-// The contract of the bus between nodes. A bus carries frames, which are texts that UTF-8 can encode; it never decides, stores or retries. A
-// published frame may be lost. A request may have been executed although no answer came.
+// The contract of the bus between nodes. A bus carries frames, which are texts that UTF-8 can encode; it never
+// decides, stores or retries. A published frame may be lost. A request may have been executed although no answer
+// came.
 
 /**
  * Thrown when a request was certainly not executed: no node serves it, the connection is down, or a limit is

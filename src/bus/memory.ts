@@ -1,5 +1,4 @@
-// The bus within one process. It publishes frames in a microtask; no frame leaves the
-// process.
+// The bus within one process. It publishes frames in a microtask; no frame leaves the process.
 
 import { type AnswerFrame, type Bus, TooLarge, Unreachable } from "./bus.ts";
 

@@ -93,7 +93,7 @@ export class ActorRouter {
     const from = placement.node();
     const envelope: Envelope = { to, from, epoch, expiresAt: clock.wall() + ms, ...message };
     const reply = await this.turn(envelope, name, shard);
-    if (reply.ok) return this.ifItStands(envelope, reply);
+    if (reply.ok) return this.ifItStands(shard, from, reply);
     return reply.code === "not_owner" ? this.notOwner() : reply;
   }
 
@@ -155,8 +155,17 @@ export class ActorRouter {
     }
   }
 
-  /** Sends a command to a node, and reads the table again by `until`, monotonic ms, if the node was the wrong one. */
-  private remote(node: string, envelope: Envelope, tryMs: number, until: number): Promise<Reply> {
+  /**
+   * Sends a command to the owner of its shard, and reads the table again by `until`, monotonic ms, if that node was
+   * the wrong one.
+   */
+  private remote(
+    node: string,
+    shard: number,
+    envelope: Envelope,
+    tryMs: number,
+    until: number,
+  ): Promise<Reply> {
     const { limits, counters } = this.parts;
     if (this.waitingElsewhere >= limits.nodeTurns) return Promise.resolve(this.shed());
     this.waitingElsewhere++;
@@ -165,7 +174,7 @@ export class ActorRouter {
       (reply) => {
         if (!reply.ok) return this.failedElsewhere(reply, reply.code === "not_owner", until);
         this.waitingElsewhere--;
-        return this.ifItStands(envelope, reply);
+        return this.ifItStands(shard, envelope.from, reply);
       },
       (error) => {
         if (error instanceof TooLarge) return this.failedElsewhere(TOO_LARGE, false, until);
@@ -201,7 +210,7 @@ export class ActorRouter {
     const tryMs = Math.min(ms, limits.tryMs);
     const expiresAt = clock.wall() + tryMs;
     const envelope: Envelope = { to, from, epoch: owner.epoch, expiresAt, ...message };
-    return this.remote(owner.node, envelope, tryMs, clock.mono() + ms);
+    return this.remote(owner.node, shard, envelope, tryMs, clock.mono() + ms);
   }
 
   /**
@@ -265,9 +274,9 @@ export class ActorRouter {
   }
 
   /** Returns the reply, or `not_owner` when it was decided without a commit and does not count any more. */
-  private ifItStands({ to, from }: Envelope, reply: Reply & { readonly ok: true }): Reply {
+  private ifItStands(shard: number, from: string, reply: Extract<Reply, { readonly ok: true }>): Reply {
     if (reply.ungated === undefined) return reply;
-    const stands = this.stands(shardOf(actorName(to)), reply.ungated) && from === this.parts.placement.node();
+    const stands = this.stands(shard, reply.ungated) && from === this.parts.placement.node();
     return stands ? reply : this.notOwner();
   }
 
