@@ -38,7 +38,10 @@ export class FramePart {
 /** Returns a part that says why there is no frame. */
 export const reasonPart = (kind: number, id: number): FramePart => new FramePart(kind, id, "");
 
-/** Returns the pieces of a frame, each of at most `lengthMax` characters of it. Throws when they are too many to count, or have no room for a character. */
+/**
+ * Returns the pieces of a frame, each of at most `lengthMax` characters of it. Throws when they are too many to
+ * count, or have no room for a character.
+ */
 export function splitFrame(id: number, frame: string, lengthMax: number): readonly FramePart[] {
   if (lengthMax < 2) throw new Error(`pieces of ${lengthMax} characters`);
   const texts: string[] = [];
@@ -89,12 +92,15 @@ export function framePartsOf(message: string): readonly FramePart[] {
     const from = at + HEAD;
     const to = from + numberAt(message, at + 10, 4);
     if (to > message.length) break;
-    const [kind, index, count] = [
-      message.charCodeAt(at),
-      numberAt(message, at + 1, 2),
-      numberAt(message, at + 3, 2),
-    ];
-    parts.push(new FramePart(kind, numberAt(message, at + 5, 5), message.slice(from, to), index, count));
+    parts.push(
+      new FramePart(
+        numberAt(message, at, 1),
+        numberAt(message, at + 5, 5),
+        message.slice(from, to),
+        numberAt(message, at + 1, 2),
+        numberAt(message, at + 3, 2),
+      ),
+    );
     at = to;
   }
   return parts;
@@ -107,13 +113,13 @@ function numberAt(text: string, at: number, digits: number): number {
 }
 
 /** Incomplete frames by key. */
-export interface FrameJoiner {
+export interface FrameJoiner<K> {
   /**
    * Adds a part. Returns the frame when its last piece is here. Returns undefined while pieces are missing, or
    * when this one does not continue the frame.
    */
-  take(key: string, part: FramePart): string | undefined;
-  forget(key: string): void;
+  take(key: K, part: FramePart): string | undefined;
+  forget(key: K): void;
   /** Returns the characters held for incomplete frames. */
   waiting(): number;
 }
@@ -122,11 +128,11 @@ export interface FrameJoiner {
  * Joins frames from their pieces, by key. Above `lengthMax` characters the incomplete frame that began first is
  * dropped, and its sender gets no answer.
  */
-export function createFrameJoiner(lengthMax: number): FrameJoiner {
-  const begun = new Map<string, { readonly pieces: string[]; readonly count: number; length: number }>();
+export function createFrameJoiner<K>(lengthMax: number): FrameJoiner<K> {
+  const begun = new Map<K, { readonly pieces: string[]; readonly count: number; length: number }>();
   let waiting = 0;
 
-  function forget(key: string): void {
+  function forget(key: K): void {
     waiting -= begun.get(key)?.length ?? 0;
     begun.delete(key);
   }

@@ -62,7 +62,7 @@ class PendingRequest {
 /** The requests of this process to other nodes. */
 export class OutgoingRequests {
   private readonly pending = new Map<number, PendingRequest>();
-  private readonly pieces: FrameJoiner;
+  private readonly pieces: FrameJoiner<number>;
   private readonly inbox = `_INBOX.${crypto.getRandomValues(new Uint8Array(16)).toHex()}`;
   private readonly messages: OutgoingMessages;
   private lastId = 0;
@@ -115,7 +115,7 @@ export class OutgoingRequests {
         this.settle(part.id)?.reject(errorOf(part.kind));
         continue;
       }
-      const frame = part.count === 1 ? part.text : this.pieces.take(String(part.id), part);
+      const frame = part.count === 1 ? part.text : this.pieces.take(part.id, part);
       if (frame !== undefined) this.settle(part.id)?.resolve(frame);
     }
   }
@@ -133,7 +133,7 @@ export class OutgoingRequests {
     const request = this.pending.get(id);
     if (request === undefined) return undefined;
     this.pending.delete(id);
-    this.pieces.forget(String(id));
+    this.pieces.forget(id);
     request.cancelTimer();
     return request;
   }
@@ -146,7 +146,7 @@ const ANSWERS = "answers";
 
 /** The requests of other nodes, which this process answers. */
 export class IncomingRequests {
-  private readonly pieces: FrameJoiner;
+  private readonly pieces: FrameJoiner<string>;
   private readonly messages: OutgoingMessages;
   private answering = 0;
 

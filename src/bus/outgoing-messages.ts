@@ -18,9 +18,8 @@ class OpenMessage implements GrowingMessage {
     readonly number: number,
   ) {}
 
-  /** Returns whether it has room for a part, or is empty. */
   hasRoom(part: FramePart, lengthMax: number): boolean {
-    return this.length === 0 || this.length + part.length <= lengthMax;
+    return this.length + part.length <= lengthMax;
   }
 
   add(part: FramePart): void {
@@ -55,10 +54,7 @@ export class OutgoingMessages {
     const lengthMax = this.lengthMax();
     if (HEAD + frame.length <= lengthMax) return this.sendPart(subject, new FramePart(KIND.frame, id, frame));
     const number = ++this.begun;
-    for (const piece of splitFrame(id, frame, lengthMax - HEAD)) {
-      this.begin(subject, number).add(piece);
-      this.link.countUnsent(piece.length);
-    }
+    for (const piece of splitFrame(id, frame, lengthMax - HEAD)) this.add(this.begin(subject, number), piece);
     // No other frame may share the number of the pieces.
     this.open.delete(subject);
     return number;
@@ -70,9 +66,13 @@ export class OutgoingMessages {
     if (message === undefined || !message.hasRoom(part, this.lengthMax())) {
       message = this.begin(subject, ++this.begun);
     }
+    this.add(message, part);
+    return message.number;
+  }
+
+  private add(message: OpenMessage, part: FramePart): void {
     message.add(part);
     this.link.countUnsent(part.length);
-    return message.number;
   }
 
   private begin(subject: string, number: number): OpenMessage {

@@ -9,6 +9,9 @@ import type { Clock } from "../../src/base/clock.ts";
 /** 2026-03-30, shortly before a month ends: days and months change in many runs. */
 const START = Date.UTC(2026, 2, 30, 23, 58, 0);
 
+/** Waits that are shorter are over, and one that is set takes so long at least: virtual time could not add less to itself for ever. */
+const RESOLUTION_MS = 1e-6;
+
 /** How a process's clock differs from the world's. */
 export interface Drift {
   /** Monotonic ms per ms of the world. */
@@ -105,7 +108,7 @@ export function createTimeline(): Timeline {
           if (sleepsSince !== null && !frozen()) wake();
           const waitMs = frozen() ? frozenUntil - now : (due - mono()) / rate;
           // What was due while it slept is late by as much; rounding is none.
-          if (waitMs < 1e-6) return fn();
+          if (waitMs < RESOLUTION_MS) return fn();
           set(timer, due, fn);
           timer.at = now + waitMs;
           push(timer);
@@ -116,7 +119,7 @@ export function createTimeline(): Timeline {
         mono,
         frozen,
         after(ms, fn) {
-          const waitMs = Math.max(0, ms);
+          const waitMs = ms > 0 ? Math.max(RESOLUTION_MS, ms) : 0;
           const timer: Timer = { at: now + waitMs / rate, order: order++, fn: null };
           set(timer, mono() + waitMs, fn);
           push(timer);

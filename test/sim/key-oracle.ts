@@ -156,7 +156,7 @@ export class KeyOracle {
   private disableForeign(): void {
     const above = new Set([this.account, ...this.dna.split(".").filter(Boolean).map(Number)]);
     for (const key of this.keys.values()) {
-      // A key that is disabled already keeps what it has.
+      // A key that is disabled already keeps what it has: a former secret of it is dead, since its rotation gave no overlap.
       if (key.deletedAt !== FOR_EVER || !key.status) continue;
       if (above.has(key.createdBy) && key.secrets.every(({ by }) => above.has(by))) continue;
       key.status = false;

@@ -85,8 +85,7 @@ export class ChargeWaits {
     while (this.first !== null && this.first.until <= now) {
       this.late(this.first, new Error(`not stored within ${this.waitMs} ms`));
     }
-    // A clock need not move by a wait that is shorter than its resolution.
-    if (this.first !== null) this.cancelTimer = clock.after(Math.max(1, this.first.until - now), this.sweep);
+    if (this.first !== null) this.cancelTimer = clock.after(this.first.until - now, this.sweep);
   };
 
   private late(wait: ChargeWait, error: Error): void {

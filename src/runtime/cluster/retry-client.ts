@@ -12,6 +12,7 @@ import { type Clock, type Random, sleep } from "../../base/clock.ts";
 import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
+/** How long (ms) a command is tried unless its caller says otherwise. */
 export const BUDGET_MS = 5_000;
 /** The pause (ms) before the second attempt; later ones are longer. A random part as long again is added. */
 export const FIRST_PAUSE_MS = 10;

@@ -36,27 +36,6 @@ describe("a charge", () => {
     expect(late).toEqual([`b: ${TOO_SLOW}`]);
   });
 
-  test("whose time ends a moment after another's is waited for by a whole millisecond", () => {
-    const timers: { ms: number; fn: () => void }[] = [];
-    let now = 0;
-    const clock = {
-      ...manualClock(),
-      mono: () => now,
-      after(ms: number, fn: () => void) {
-        timers.push({ ms, fn });
-        return () => {};
-      },
-    };
-    const late: string[] = [];
-    const waits = new ChargeWaits(clock, 1_000, ({ facts }) => late.push(facts.id));
-    waits.add(7 as AccountId, factsOf({ id: "a" }));
-    now = 1e-6;
-    waits.add(7 as AccountId, factsOf({ id: "b" }));
-    now = 1_000;
-    timers.shift()!.fn();
-    expect([late, timers.map(({ ms }) => ms)]).toEqual([["a"], [1]]);
-  });
-
   test("ends its wait once", async () => {
     const { clock, late, waits, add } = rig();
     const a = add("a");
