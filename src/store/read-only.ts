@@ -7,6 +7,7 @@ export type WritingMethods = Pick<
   Store,
   | "append"
   | "appendsAtOnce"
+  | "appendDelayMs"
   | "appendsOutliveSender"
   | "save"
   | "followsSnapshots"
@@ -29,6 +30,7 @@ async function refuse(): Promise<never> {
 export const REFUSED_WRITES: WritingMethods = {
   append: refuse,
   appendsAtOnce: 1,
+  appendDelayMs: 0,
   appendsOutliveSender: false,
   save: refuse,
   followsSnapshots: false,

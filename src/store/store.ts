@@ -256,6 +256,11 @@ export interface Store extends Registry {
   readonly appendsOutliveSender: boolean;
   /** How many appends it carries out at the same time. A further one would only wait inside the store. */
   readonly appendsAtOnce: number;
+  /**
+   * How long (ms) an append waits for further commits while many come close together, because one large append costs less than
+   * several small ones; 0 for a store where it does not.
+   */
+  readonly appendDelayMs: number;
   /** The commits of one actor with seq > `after`, ascending. */
   readCommits(actor: string, after: number, limit: number): Promise<readonly Commit[]>;
   loadSnapshot(actor: string): Promise<Snapshot | null>;

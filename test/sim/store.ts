@@ -186,8 +186,11 @@ export function storeLine(parts: LineParts): Store {
   }
 
   const { store } = disk;
+  const appendsAtOnce = random.between(1, 4);
   return {
-    appendsAtOnce: random.between(1, 4),
+    appendsAtOnce,
+    // Of the same draw: a store that carries out few appends at once gains by waiting.
+    appendDelayMs: 4 - appendsAtOnce,
     appendsOutliveSender: true,
     followsSnapshots: false,
     async append(commits) {

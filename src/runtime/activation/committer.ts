@@ -1,6 +1,10 @@
 // Sends commits to the store by group commit. An append has everything that is ready at the end of one turn of the event
 // loop, of whatever actors. While as many appends are in flight as the store carries out at once, what becomes ready waits
-// for the next one, so that a busy store gets larger appends without a timer.
+// for the next one, so that a busy store gets larger appends.
+//
+// While many commits come close together, an append waits for more of them, as long as the store states (`appendDelayMs`).
+// The events of the last append tell whether that is so: a request that is alone waits for nothing, and of a burst that
+// has ended one append at most waits in vain. Databases know this as a commit delay.
 //
 // An actor has one commit in flight at a time (commit-pipeline.ts), so its commits cannot overtake each other. Where a store
 // carries out several appends at once, a slow one holds up only the actors that are in it. Commits are cut at the end of a
@@ -56,6 +60,8 @@ interface Waiting {
 
 /** Upper bounds of the waits of commits, in seconds. */
 const COMMIT_BOUNDS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15];
+/** Events in an append from which on the next one waits for more. */
+const BUSY_EVENTS_MIN = 4;
 /** Pause (ms) between two probes of a store that failed. */
 const PROBE_MS = 500;
 /** The id counter that a probe increments. Its numbers mean nothing. */
@@ -74,17 +80,20 @@ export function createCommitter(parts: {
   const inFlight = new Set<{ readonly since: number }>();
   const commitSeconds = new Histogram(COMMIT_BOUNDS_S);
   let idle: (() => void)[] = [];
-  /** `begin` is due at the end of this turn. */
+  /** `begin` is due at the end of this turn, or after the store's delay. */
   let isBeginning = false;
+  /** The number of events in the last append. */
+  let lastEvents = 0;
 
   const isIdle = () => inFlight.size === 0 && waiting.length === 0;
   const probe = createStoreProbe({ ...parts, isBusy: () => !isIdle() });
 
-  /** Has what waits appended at the end of this turn. */
+  /** Has what waits appended at the end of this turn, or a little later while many commits come. */
   function beginLater(): void {
     if (isBeginning) return;
     isBeginning = true;
-    clock.endOfTurn(begin);
+    if (lastEvents >= BUSY_EVENTS_MIN && store.appendDelayMs > 0) clock.after(store.appendDelayMs, begin);
+    else clock.endOfTurn(begin);
   }
 
   function begin(): void {
@@ -110,6 +119,7 @@ export function createCommitter(parts: {
       readySince.push(since);
     }
     if (commits.length === 0) return;
+    lastEvents = commits.reduce((sum, { events }) => sum + events.length, 0);
     const begun = { since: readySince[0]! };
     inFlight.add(begun);
     const outcomes = await append(commits);

@@ -29,7 +29,9 @@ import { mongoTotals } from "./usage-totals.ts";
  * Each append is a call of the server, and dear beside the commits in it, so that a few large ones cost less than many
  * small ones. With one at a time every actor would wait for the slowest.
  */
-const APPENDS_AT_ONCE = 4;
+const APPENDS_AT_ONCE = 2;
+/** Shorter than an append takes. */
+const APPEND_DELAY_MS = 3;
 
 /**
  * Opens `mongodb:` and `mongodb+srv:` addresses. Rejects when the servers cannot be reached or the database
@@ -65,6 +67,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
   const store: Store = {
     append: mongoAppend(connection, (commit) => recent.add(commit)),
     appendsAtOnce: APPENDS_AT_ONCE,
+    appendDelayMs: APPEND_DELAY_MS,
     appendsOutliveSender: true,
     ...mongoJournal(connection),
     lines: lines.lines,

@@ -15,6 +15,8 @@ export function writesOf(queue: WriteQueue): WritingMethods {
     append: (commits) => queue.append(commits),
     // One transaction at a time: what is handed over later has everything that was decided until then.
     appendsAtOnce: 1,
+    // A message to the thread that writes, a transaction and a sync of the disk cost more than the rows of a commit.
+    appendDelayMs: 1,
     // A thread of the process stores them, and the next process opens the database after it has ended (`lockDatabase`).
     appendsOutliveSender: false,
     followsSnapshots: false,

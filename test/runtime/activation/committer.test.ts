@@ -9,15 +9,15 @@ import { memoryStore } from "../../store/memory/memory.ts";
 import { faultyStore } from "../faulty-store.ts";
 import { manualClock, settled } from "../manual-clock.ts";
 
-function parts({ appendsAtOnce = 4, appendCommits = LIMITS.appendCommits } = {}) {
+function parts({ appendsAtOnce = 4, appendDelayMs = 0, appendCommits = LIMITS.appendCommits } = {}) {
   const clock = manualClock();
-  const store = faultyStore({ ...memoryStore({ clock }), appendsAtOnce });
+  const store = faultyStore({ ...memoryStore({ clock }), appendsAtOnce, appendDelayMs });
   const committer = createCommitter({ store, clock, limits: { ...LIMITS, appendCommits }, log: silent });
   return { clock, store, committer };
 }
 
 /** Somebody with one commit to make; `outcomes` collects how it ended. */
-function writer(actor: string, outcomes: [string, Appended][], empty = false): Writer {
+function writer(actor: string, outcomes: [string, Appended][], empty = false, events = 0): Writer {
   const commit: Commit = {
     actor,
     seq: 1,
@@ -30,7 +30,7 @@ function writer(actor: string, outcomes: [string, Appended][], empty = false): W
     marks: [],
     linesTo: 0,
     lines: 0,
-    events: [],
+    events: Array.from({ length: events }, () => ({ at: 1, line: false, e: {} })),
   };
   return {
     cut: () => (empty ? null : commit),
@@ -87,6 +87,34 @@ describe("the committer", () => {
     open();
     await committer.drained();
     expect(store.appends.map((commits) => commits.length)).toEqual([3, 3, 2]);
+  });
+
+  test("waits for more commits as long as the store states, once an append had several events", async () => {
+    const { clock, store, committer } = parts({ appendDelayMs: 3 });
+    const sizes = () => store.appends.map((commits) => commits.length);
+    committer.ready(writer("alone", [], false, 3));
+    await settled();
+    expect(sizes()).toEqual([1]);
+    for (const actor of ["a", "b"]) committer.ready(writer(actor, [], false, 2));
+    await settled();
+    // The last append had three events, which is not many.
+    expect(sizes()).toEqual([1, 2]);
+
+    committer.ready(writer("c", [], false, 1));
+    await settled();
+    expect(sizes()).toEqual([1, 2]);
+    await clock.advance(2);
+    committer.ready(writer("d", [], false, 1));
+    expect(sizes()).toEqual([1, 2]);
+    expect(committer.lagMs()).toBe(2);
+    await clock.advance(1);
+    expect(sizes()).toEqual([1, 2, 2]);
+
+    // Two events were few, so the next one waits for nothing.
+    committer.ready(writer("e", [], false, 1));
+    await settled();
+    expect(sizes()).toEqual([1, 2, 2, 1]);
+    await committer.drained();
   });
 
   test("passes over a writer that has nothing any more", async () => {

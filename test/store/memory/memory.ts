@@ -30,6 +30,7 @@ type Ledger = Pick<
   Store,
   | "append"
   | "appendsAtOnce"
+  | "appendDelayMs"
   | "appendsOutliveSender"
   | "followsSnapshots"
   | "readCommits"
@@ -69,6 +70,7 @@ function memoryLedger(documents: MemoryDocuments, commits: Map<string, Commit[]>
   return {
     append: async (given) => copy(given).map(store),
     appendsAtOnce: 4,
+    appendDelayMs: 0,
     appendsOutliveSender: true,
     followsSnapshots: false,
     async readCommits(actor, after, limit) {
