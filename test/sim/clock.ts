@@ -9,7 +9,7 @@ import type { Clock } from "../../src/base/clock.ts";
 /** 2026-03-30, shortly before a month ends: days and months change in many runs. */
 const START = Date.UTC(2026, 2, 30, 23, 58, 0);
 
-/** Waits that are shorter are over, and one that is set takes so long at least: virtual time could not add less to itself for ever. */
+/** A wait with less than this left is over, and each wait that is set takes at least this long: to add less to virtual time may not change it. */
 const RESOLUTION_MS = 1e-6;
 
 /** How a process's clock differs from the world's. */

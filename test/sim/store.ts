@@ -189,7 +189,7 @@ export function storeLine(parts: LineParts): Store {
   const appendsAtOnce = random.between(1, 4);
   return {
     appendsAtOnce,
-    // Of the same draw: a store that carries out few appends at once gains by waiting.
+    // The same draw decides both: a store that carries out few appends at once gains most by waiting.
     appendDelayMs: 4 - appendsAtOnce,
     appendsOutliveSender: true,
     followsSnapshots: false,

@@ -30,7 +30,7 @@ import { mongoTotals } from "./usage-totals.ts";
  * small ones. With one at a time every actor would wait for the slowest.
  */
 const APPENDS_AT_ONCE = 2;
-/** Shorter than an append takes. */
+/** Under load an append takes longer than this, so the wait for more commits is the smaller part of what a reply waits. */
 const APPEND_DELAY_MS = 3;
 
 /**

@@ -16,8 +16,8 @@ function parts({ appendsAtOnce = 4, appendDelayMs = 0, appendCommits = LIMITS.ap
   return { clock, store, committer };
 }
 
-/** Somebody with one commit to make; `outcomes` collects how it ended. */
-function writer(actor: string, outcomes: [string, Appended][], empty = false, events = 0): Writer {
+/** Somebody with one commit to make, or with none if it is empty; `outcomes` collects how it ended. */
+function writer(actor: string, outcomes: [string, Appended][], { empty = false, events = 0 } = {}): Writer {
   const commit: Commit = {
     actor,
     seq: 1,
@@ -92,26 +92,26 @@ describe("the committer", () => {
   test("waits for more commits as long as the store states, once an append had several events", async () => {
     const { clock, store, committer } = parts({ appendDelayMs: 3 });
     const sizes = () => store.appends.map((commits) => commits.length);
-    committer.ready(writer("alone", [], false, 3));
+    committer.ready(writer("alone", [], { events: 3 }));
     await settled();
     expect(sizes()).toEqual([1]);
-    for (const actor of ["a", "b"]) committer.ready(writer(actor, [], false, 2));
+    for (const actor of ["a", "b"]) committer.ready(writer(actor, [], { events: 2 }));
     await settled();
     // The last append had three events, which is not many.
     expect(sizes()).toEqual([1, 2]);
 
-    committer.ready(writer("c", [], false, 1));
+    committer.ready(writer("c", [], { events: 1 }));
     await settled();
     expect(sizes()).toEqual([1, 2]);
     await clock.advance(2);
-    committer.ready(writer("d", [], false, 1));
+    committer.ready(writer("d", [], { events: 1 }));
     expect(sizes()).toEqual([1, 2]);
     expect(committer.lagMs()).toBe(2);
     await clock.advance(1);
     expect(sizes()).toEqual([1, 2, 2]);
 
     // Two events were few, so the next one waits for nothing.
-    committer.ready(writer("e", [], false, 1));
+    committer.ready(writer("e", [], { events: 1 }));
     await settled();
     expect(sizes()).toEqual([1, 2, 2, 1]);
     await committer.drained();
@@ -120,7 +120,7 @@ describe("the committer", () => {
   test("passes over a writer that has nothing any more", async () => {
     const { store, committer } = parts();
     const outcomes: [string, Appended][] = [];
-    committer.ready(writer("gone", outcomes, true));
+    committer.ready(writer("gone", outcomes, { empty: true }));
     committer.ready(writer("there", outcomes));
     await committer.drained();
     expect(store.appends.flat().map(({ actor }) => actor)).toEqual(["there"]);
@@ -145,7 +145,7 @@ describe("the committer", () => {
 
   test("is drained when the only writer has nothing any more", async () => {
     const { store, committer } = parts();
-    committer.ready(writer("gone", [], true));
+    committer.ready(writer("gone", [], { empty: true }));
     await committer.drained();
     expect(store.appends).toHaveLength(0);
     expect(committer.lagMs()).toBe(0);
