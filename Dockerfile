@@ -19,10 +19,12 @@ RUN mkdir data && chmod -R a+rX .
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
-# The address is that of the container. The two of BUN_ are those of scripts/bun.sh; the third writes no cache to the disk.
+# The address is that of the container. The first three behind it are those of scripts/bun.sh; the last writes no cache to the
+# disk.
 ENV HOST=0.0.0.0 \
   BUN_CONFIG_MAX_HTTP_REQUESTS=65000 \
   BUN_JSC_heapGrowthMaxIncrease=1 \
+  MIMALLOC_PURGE_DELAY=1000 \
   BUN_RUNTIME_TRANSPILER_CACHE_PATH=0
 COPY --from=build /build/LICENSE /build/package.json ./
 COPY --from=build /build/node_modules node_modules

@@ -2,8 +2,8 @@
 # Runs Bun with the arguments given, on a machine that may have nothing but Node and npm, or Bun alone.
 # Installs the locked dependencies when they are missing or older than the lock file (Bun is one of them),
 # and sets what can only be set before Bun starts: its limit of upstream calls in flight; how far the heap may grow before
-# it is collected, to twice what is alive instead of three times (bench/README.md); and, for tests, whose code runs a few
-# times, a compiler without its last tier.
+# it is collected, to twice what is alive instead of three times, and how long freed memory stays with the process, a second
+# instead of milliseconds (bench/README.md); and, for tests, whose code runs a few times, a compiler without its last tier.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -22,5 +22,6 @@ BUN_CONFIG_MAX_HTTP_REQUESTS=${BUN_CONFIG_MAX_HTTP_REQUESTS:-65000}
 PATH="$PWD/node_modules/.bin:$PATH"
 if [ "${1:-}" = test ]; then export BUN_JSC_useFTLJIT="${BUN_JSC_useFTLJIT:-0}"; fi
 BUN_JSC_heapGrowthMaxIncrease=${BUN_JSC_heapGrowthMaxIncrease:-1}
-export BUN_CONFIG_MAX_HTTP_REQUESTS BUN_JSC_heapGrowthMaxIncrease PATH
+MIMALLOC_PURGE_DELAY=${MIMALLOC_PURGE_DELAY:-1000}
+export BUN_CONFIG_MAX_HTTP_REQUESTS BUN_JSC_heapGrowthMaxIncrease MIMALLOC_PURGE_DELAY PATH
 exec "$bun" "$@"
