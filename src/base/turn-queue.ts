@@ -1,6 +1,6 @@
-// Collects what comes up within one turn of the event loop and handles it at the turn's end, one item after another. The
+// Collects what comes up within one turn of the event loop and goes on with it at the turn's end, one item after another. The
 // same code then runs for all of them in a row, with nothing between that would push it out of the processor's caches.
-// Items are handled in the order in which they were added, each once, and none waits longer than the turn.
+// The order is that in which they came, and none waits longer than the turn.
 
 import type { Clock } from "./clock.ts";
 
@@ -26,5 +26,31 @@ export class TurnQueue<Item> {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const item of waiting) this.#handle(item);
+  };
+}
+
+/** The end of the current turn as a promise. All that await it in one turn share it. */
+export class TurnEnd {
+  readonly #clock: Pick<Clock, "endOfTurn">;
+  /** Resolves at the end of the current turn; null while nothing awaits that. */
+  #reached: PromiseWithResolvers<void> | null = null;
+
+  constructor(clock: Pick<Clock, "endOfTurn">) {
+    this.#clock = clock;
+  }
+
+  /** Resolves at the end of the turn in which it is called. */
+  reached(): Promise<void> {
+    if (this.#reached === null) {
+      this.#reached = Promise.withResolvers<void>();
+      this.#clock.endOfTurn(this.#end);
+    }
+    return this.#reached.promise;
+  }
+
+  readonly #end = (): void => {
+    const reached = this.#reached;
+    this.#reached = null;
+    reached?.resolve();
   };
 }

@@ -11,8 +11,6 @@ const TOO_LONG = new DOMException("the request took too long", "TimeoutError");
 /** The abort reason when the account is deleted: the client gets an error and no provider key is blamed. */
 export const ACCOUNT_CLOSED = new DOMException("the account was deleted", "AccountClosed");
 
-const ONCE = { once: true } as const;
-
 /** A listener for the end of a lifetime. */
 export interface LifetimeListener {
   closed(lifetime: Pick<RequestLifetime, "abort">): void;
@@ -36,7 +34,7 @@ export class RequestLifetime {
   ) {
     this.cancelDeadline = clock.after(ms, () => this.abort(TOO_LONG));
     if (client.aborted) this.abort(CLIENT_GONE);
-    else client.addEventListener("abort", this, ONCE);
+    else client.addEventListener("abort", this);
   }
 
   /** The client has disconnected. */

@@ -1,8 +1,8 @@
-// What is added in one turn of the event loop is handled together at its end, each item once and in order.
+// What comes up in one turn of the event loop goes on together at its end, each item once and in order.
 
 import { expect, test } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
-import { TurnQueue } from "../../src/base/turn-queue.ts";
+import { TurnEnd, TurnQueue } from "../../src/base/turn-queue.ts";
 
 const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -23,4 +23,23 @@ test("handles at the end of the turn, in order, and what is added meanwhile in t
   expect(handled).toEqual(["a", "b", "c"]);
   await endOfTurn();
   expect(handled).toEqual(["a", "b", "c"]);
+});
+
+test("all that await the end of a turn go on in their order, and what asks after it waits for the next", async () => {
+  const went: string[] = [];
+  const end = new TurnEnd(realClock());
+  const wait = async (name: string) => {
+    await end.reached();
+    went.push(name);
+  };
+  const first = wait("a");
+  await Promise.resolve();
+  const second = wait("b");
+  expect(went).toEqual([]);
+  await first;
+  const third = wait("c");
+  await second;
+  expect(went).toEqual(["a", "b"]);
+  await third;
+  expect(went).toEqual(["a", "b", "c"]);
 });

@@ -123,7 +123,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
     return this.send(candidate, opening, view);
   }
 
-  private send(
+  private async send(
     candidate: RouteCandidate,
     { key, exchange }: OpenedKey,
     view: LevelView,
@@ -132,7 +132,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
     const { admission, endpoint, request, requestId, lifetime, pinnedKey, trace } = this.context;
     const { owner, config } = admission.accountContext;
     const { switchOver } = config.config;
-    return attempt(this.parts, {
+    const result = await attempt(this.parts, {
       attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall(), switchOver },
       exchange,
       answers: endpoint.answers,
@@ -143,19 +143,18 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
       reporter: levelReporter,
       trace,
       mayLackPath: pinnedKey === null && mayLackPath(exchange.path, key),
-    }).then((result) => {
-      if ("body" in result) {
-        this.noteAnswer(candidate, key, view);
-        return { answer: this.context.answered(this.attempts, result) };
-      }
-      const visit = this.noteFailure(candidate, key, result);
-      if (visit === "final") return visit;
-      const { name } = result.failure;
-      if (name === "path_missing") return this.tryTranslated(candidate, key, view);
-      return name === "foreign_reasoning"
-        ? this.tryWithoutReasoning(candidate, { key, exchange }, view)
-        : visit;
     });
+    if ("body" in result) {
+      this.noteAnswer(candidate, key, view);
+      return { answer: this.context.answered(this.attempts, result) };
+    }
+    const visit = this.noteFailure(candidate, key, result);
+    if (visit === "final") return visit;
+    const { name } = result.failure;
+    if (name === "path_missing") return this.tryTranslated(candidate, key, view);
+    return name === "foreign_reasoning"
+      ? this.tryWithoutReasoning(candidate, { key, exchange }, view)
+      : visit;
   }
 
   /** Tries a key again whose host turned out to lack the client's path, with the request translated. */

@@ -33,7 +33,7 @@ export const keySupportFor =
     const { provider, config } = key;
     // Other providers are tried on every path and answer themselves if they lack it. The paths of the clouds
     // are known.
-    if (!CLOUDS.has(config.provider_type)) return "served";
+    if (config.provider_type !== "cloud_a" && config.provider_type !== "cloud_b") return "served";
     const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";
   };
@@ -48,5 +48,3 @@ export const firstSupportFor = (
   demands?: Demands,
 ): Serves | null =>
   endpoint.path === RESPONSES_PATH ? keySupportFor(endpoint, upstream, false, demands) : null;
-
-const CLOUDS: ReadonlySet<unknown> = new Set(["cloud_a", "cloud_b"]);

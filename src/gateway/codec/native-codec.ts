@@ -72,8 +72,11 @@ const known = new WeakMap<GatewayEndpoint, ProviderCodec>();
 
 /** Returns the codec that keeps the client's style. */
 function nativeCodec(endpoint: GatewayEndpoint): ProviderCodec {
-  const codec = known.get(endpoint) ?? createNativeCodec(endpoint);
-  known.set(endpoint, codec);
+  let codec = known.get(endpoint);
+  if (codec === undefined) {
+    codec = createNativeCodec(endpoint);
+    known.set(endpoint, codec);
+  }
   return codec;
 }
 

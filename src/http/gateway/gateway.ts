@@ -5,7 +5,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Clock, Random } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { TurnQueue } from "../../base/turn-queue.ts";
+import { TurnEnd } from "../../base/turn-queue.ts";
 import { readPayload } from "../../gateway/body.ts";
 import type { GatewayCall, Outcome } from "../../gateway/call.ts";
 import type { ApiStyle } from "../../gateway/codec/key-formats.ts";
@@ -81,9 +81,9 @@ function forwarding(parts: ForwardingParts): AnyElysia {
  * path, such as one with a slash behind it.
  */
 export function forwardingHandlers(parts: ForwardingParts): ReadonlyMap<string, Forward> {
-  const arrivals = new TurnQueue<() => void>(parts.clock, (begin) => begin());
+  const turnEnd = new TurnEnd(parts.clock);
   return new Map(
-    GATEWAY_ENDPOINTS.map((endpoint) => [endpoint.path, forwardTo({ ...parts, arrivals }, endpoint)]),
+    GATEWAY_ENDPOINTS.map((endpoint) => [endpoint.path, forwardTo({ ...parts, turnEnd }, endpoint)]),
   );
 }
 
@@ -94,16 +94,13 @@ const STREAM_HEADERS = {
 };
 
 const forwardTo =
-  (
-    parts: ForwardingParts & { readonly arrivals: TurnQueue<() => void> },
-    endpoint: GatewayEndpoint,
-  ): Forward =>
+  (parts: ForwardingParts & { readonly turnEnd: TurnEnd }, endpoint: GatewayEndpoint): Forward =>
   async (request, listener) => {
     const { path } = endpoint;
     const startedAt = performance.now();
     // Requests that arrive in one turn take each of their steps together. One at a time, each would begin with code that the
     // reading of the next one has pushed out of the processor's caches.
-    await new Promise<void>((begin) => parts.arrivals.add(begin));
+    await parts.turnEnd.reached();
     const call = new HttpCall(parts, endpoint, request, listener);
     let outcome: Outcome;
     try {
