@@ -197,7 +197,7 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
     "json-body.ts": [],
     "large-body": ["json-body.ts", "metering", "endpoints.ts", "codec"],
     "body.ts": ["content-coding.ts", "endpoints.ts", "json-body.ts", "large-body"],
-    codec: ["endpoints.ts"],
+    codec: ["call.ts", "endpoints.ts"],
     routing: ["account", "metering", "codec", "endpoints.ts"],
     "stored-objects": ["account", "routing"],
     "context.ts": context,

@@ -34,14 +34,17 @@ export interface ProviderRejection {
 
 type Headers_ = Readonly<Record<string, string>>;
 
+/** A part of a streamed body: bytes, or text of ASCII alone, so that `length` is the number of bytes of either. */
+export type StreamPart = Uint8Array | string;
+
 /**
  * The body of a streamed response: a source that is read as it is produced, or all its bytes, part by part, when the whole
  * answer is already known.
  */
-export type StreamedBody = BodySource | readonly Uint8Array[];
+export type StreamedBody = BodySource | readonly StreamPart[];
 
-/** Whether all bytes of a streamed body are known. */
-export const isWhole = (body: StreamedBody): body is readonly Uint8Array[] => !("gone" in body);
+/** Whether all parts of a streamed body are known. */
+export const isWhole = (body: StreamedBody): body is readonly StreamPart[] => !("gone" in body);
 
 /**
  * How a request ended. Without `content-type` in `headers` it is the default: JSON, or `text/event-stream` for a
@@ -67,10 +70,10 @@ export interface GatewayLimits {
 /** The consumer of a streamed response body. */
 export interface BodySink {
   /**
-   * Accepts the chunk in any case. A returned promise asks the caller to wait with the next chunk until the
+   * Accepts the part in any case. A returned promise asks the caller to wait with the next part until the
    * client has read what is buffered.
    */
-  write(bytes: Uint8Array): number | Promise<number>;
+  write(part: StreamPart): number | Promise<number>;
   /**
    * Ends the body. With an error the connection is cut, so that a client can tell that the body is
    * incomplete.

@@ -1,5 +1,5 @@
 // Reads the most common events of a stream: one `data:` line each, with or without an `event:` line before
-// it. One decoding per chunk and one search per line make streams cheap. All other events are left to
+// it. The text of a whole piece and one search per line make streams cheap. All other events are left to
 // sse-reader.ts, which reads byte by byte.
 
 export interface PlainEvent {
@@ -13,16 +13,11 @@ export interface PlainEvent {
 const DATA = "data: ";
 const NAME = "event: ";
 const BREAK = "\n\n";
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/**
- * Returns the text of a chunk that ends where an event ends. Returns null when its events must be read byte
- * by byte.
- */
-export function plainText(chunk: Uint8Array): string | null {
-  const text = decoder.decode(chunk);
+/** Whether the events of a text can be read as text. The others must be read byte by byte. */
+export function isPlain(text: string): boolean {
   // A carriage return may end a line, and a replacement character would not encode to the same bytes.
-  return text.includes("\r") || text.includes("\ufffd") ? null : text;
+  return !text.includes("\r") && !text.includes("\ufffd");
 }
 
 /** Returns the event that begins at offset `from` of such a text. Returns null when it is not a plain one. */

@@ -19,7 +19,7 @@ export async function readBounded(body: UpstreamBody, clock: Clock): Promise<str
     while (left > 0) {
       const piece = await body.read();
       if (piece === null) return;
-      text += decoder.decode(piece.subarray(0, left), { stream: true });
+      text += decoder.decode(piece.bytes().subarray(0, left), { stream: true });
       left -= piece.length;
     }
   };

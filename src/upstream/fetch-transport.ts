@@ -3,6 +3,7 @@
 //
 // A large body of bytes is sent in pieces: fetch would copy a whole one before it sends it.
 
+import { BytePiece } from "../base/byte-piece.ts";
 import { runtimeSignal } from "../base/cancellation.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { HeaderReader, UpstreamBody, UpstreamResponse } from "./upstream-response.ts";
@@ -68,8 +69,9 @@ export class FetchBody implements UpstreamBody {
     this.#reader = body?.getReader() ?? null;
   }
 
-  async read(): Promise<Uint8Array | null> {
-    return (await this.#reader?.read())?.value ?? null;
+  async read(): Promise<BytePiece | null> {
+    const bytes = (await this.#reader?.read())?.value;
+    return bytes === undefined ? null : BytePiece.of(bytes);
   }
 
   finish(): void {

@@ -9,7 +9,13 @@ import { type Connect, failed } from "./http-client.ts";
 import type { MissingPaths } from "./missing-paths.ts";
 import type { ProviderAdapter, ProviderAddress } from "./provider-adapter.ts";
 import { redacted } from "./redact.ts";
-import type { Upstream, UpstreamFailureResult, UpstreamHead, UpstreamRequest } from "./upstream.ts";
+import type {
+  Upstream,
+  UpstreamFailureResult,
+  UpstreamHead,
+  UpstreamKey,
+  UpstreamRequest,
+} from "./upstream.ts";
 import { classify, isMissingPath } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
@@ -63,41 +69,35 @@ export function createHttpUpstream(
       : sendWith(found, attempt, credential, isRetry);
   }
 
-  function sendWith(
+  async function sendWith(
     found: Placed,
     attempt: UpstreamRequest,
     credential: string | UpstreamFailureResult,
     isRetry: boolean,
   ): Promise<SendResult> {
-    if (typeof credential !== "string") return Promise.resolve(credential);
+    if (typeof credential !== "string") return credential;
     const headers = headersAt(found, attempt, credential);
-    if (headers === null) {
-      return Promise.resolve(failed("invalid_key", "the secret cannot stand in a header"));
-    }
+    if (headers === null) return failed("invalid_key", "the secret cannot stand in a header");
     const { key, method, body, signal } = attempt;
-    return connect(found.target, { method, headers, body, signal }).then((response) => {
-      if ("signal" in response) return response;
-      const { status } = response;
-      if (status === 401 && !isRetry && way.refused?.(key, credential) === true) {
-        response.body.cancel();
-        return sendTo(found, attempt, true);
-      }
-      // Nearly never called, so the texts are not put together before.
-      const scrub = (text: string): string =>
-        redacted(text, [credential, key.secret, key.privateKey ?? ""], found.place.hidden ?? []);
-      if (status < 200 || status >= 300) return failureOf(response, attempt, scrub);
-      return { ok: true, status, headers: response.headers, body: response.body, scrub };
-    });
+    const response = await connect(found.target, { method, headers, body, signal });
+    if ("signal" in response) return response;
+    const { status } = response;
+    if (status === 401 && !isRetry && way.refused?.(key, credential) === true) {
+      response.body.cancel();
+      return sendTo(found, attempt, true);
+    }
+    const head = new ProviderHead(response, key, credential, found.place.hidden ?? NO_NAMES);
+    return status < 200 || status >= 300 ? failureOf(head, attempt) : head;
   }
 
   async function failureOf(
-    { status, headers, body }: UpstreamResponse,
+    head: UpstreamHead,
     { model, key, path, mayLackPath }: UpstreamRequest,
-    scrub: UpstreamHead["scrub"],
   ): Promise<UpstreamFailureResult> {
+    const { status, headers, body } = head;
     const redirect = status >= 300 && status < 400;
     // Some providers repeat the secret in their error.
-    const bodyText = redirect ? "" : scrub(await readBounded(body, clock));
+    const bodyText = redirect ? "" : head.scrub(await readBounded(body, clock));
     if (redirect) body.cancel();
     const evidence = { status, headers, bodyText, model, nowMs: clock.wall() };
     if (mayLackPath === true && isMissingPath(evidence)) {
@@ -119,6 +119,32 @@ export function createHttpUpstream(
     lacks: (provider, path) => missingPaths.has(provider, path),
     send,
   };
+}
+
+const NO_NAMES: readonly string[] = [];
+
+/** The head of a response, with what must not be shown of its body. */
+class ProviderHead implements UpstreamHead {
+  readonly ok = true;
+  readonly status: number;
+  readonly headers: UpstreamHead["headers"];
+  readonly body: UpstreamHead["body"];
+
+  constructor(
+    { status, headers, body }: UpstreamResponse,
+    private readonly key: UpstreamKey,
+    private readonly credential: string,
+    private readonly hiddenNames: readonly string[],
+  ) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  scrub(text: string): string {
+    const { secret, privateKey } = this.key;
+    return redacted(text, [this.credential, secret, privateKey ?? ""], this.hiddenNames);
+  }
 }
 
 /**

@@ -1,6 +1,8 @@
 // A provider's response whose body has not been read, in the form in which both HTTP clients give it. The reader
 // of a body sets its pace: what is not read is not received, beyond a bounded amount.
 
+import type { BytePiece } from "../base/byte-piece.ts";
+
 /** Header fields, by name in any case. */
 export interface HeaderReader {
   get(name: string): string | null;
@@ -13,7 +15,7 @@ export interface UpstreamBody {
    * Returns the next piece, or null at the end; at once when it has arrived. Throws or rejects when the response
    * breaks off. One read at a time.
    */
-  read(): Uint8Array | null | Promise<Uint8Array | null>;
+  read(): BytePiece | null | Promise<BytePiece | null>;
   /** Closes the connection, because the rest is not needed. Does nothing after the end. */
   cancel(): void;
   /**

@@ -72,7 +72,7 @@ export interface UpstreamHead {
   readonly headers: HeaderReader;
   readonly body: UpstreamBody;
   /** Removes secrets and names from the provider's account from the text of an error in the body. */
-  readonly scrub: (text: string) => string;
+  scrub(text: string): string;
 }
 
 /** An attempt that failed before a usable head, with its classification. */

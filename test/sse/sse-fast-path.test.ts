@@ -2,15 +2,15 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type PlainEvent, plainEvent, plainText } from "../../src/sse/sse-fast-path.ts";
+import { isPlain, type PlainEvent, plainEvent } from "../../src/sse/sse-fast-path.ts";
 import { SseReader } from "../../src/sse/sse-reader.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** A chunk as its events; null: they are not all plain. */
 function plainChunk(chunk: Uint8Array): { text: string; events: PlainEvent[] } | null {
-  const text = plainText(chunk);
-  if (text === null) return null;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(chunk);
+  if (!isPlain(text)) return null;
   const events: PlainEvent[] = [];
   for (let at = 0; at < text.length; at = events.at(-1)!.end) {
     const event = plainEvent(text, at);

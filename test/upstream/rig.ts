@@ -134,7 +134,7 @@ export async function echoOf(upstream: Upstream, attempt: UpstreamRequest): Prom
 /** Reads a body to its end. */
 export async function textOf(body: UpstreamBody): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for (let piece = await body.read(); piece !== null; piece = await body.read()) pieces.push(piece);
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) pieces.push(piece.bytes());
   return Buffer.concat(pieces).toString();
 }
 

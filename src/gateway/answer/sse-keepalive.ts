@@ -17,6 +17,7 @@ import {
   isWhole,
   type Outcome,
   type StreamedBody,
+  type StreamPart,
 } from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
 import type { AdmittedContext } from "../context.ts";
@@ -126,9 +127,9 @@ class WatchedSink implements BodySink {
     this.cancelTimer = clock.after(silenceMs, this.watch);
   }
 
-  write(bytes: Uint8Array): number | Promise<number> {
-    this.isBetween = endsEvent(bytes);
-    return this.pass(bytes);
+  write(part: StreamPart): number | Promise<number> {
+    this.isBetween = endsEvent(part);
+    return this.pass(part);
   }
 
   close(error?: Error): void {
@@ -146,9 +147,9 @@ class WatchedSink implements BodySink {
     if (typeof written !== "number") written.catch(() => undefined);
   }
 
-  private pass(bytes: Uint8Array): number | Promise<number> {
+  private pass(part: StreamPart): number | Promise<number> {
     this.lastAt = this.clock.mono();
-    const written = this.client.write(bytes);
+    const written = this.client.write(part);
     if (typeof written === "number") return written;
     this.isTaken = false;
     return written.finally(() => {
@@ -192,8 +193,10 @@ function lastWord(
 const LF = 10;
 const CR = 13;
 
-/** Returns whether the bytes end with a blank line, after which another event may begin. */
-function endsEvent(bytes: Uint8Array): boolean {
-  const [third, second, last] = [bytes.at(-3), bytes.at(-2), bytes.at(-1)];
+/** Returns whether a part ends with a blank line, after which another event may begin. */
+function endsEvent(part: StreamPart): boolean {
+  // Text has no carriage return: see `isPlain`.
+  if (typeof part === "string") return part.endsWith("\n\n");
+  const [third, second, last] = [part.at(-3), part.at(-2), part.at(-1)];
   return last === LF ? second === LF || (second === CR && third === LF) : last === CR && second === CR;
 }

@@ -29,7 +29,7 @@ import { rowOf } from "../attempt/attempt.ts";
 import { misread } from "../attempt/attempt-reader.ts";
 import { clientErrorFor, type LastFailure, NO_KEY_AVAILABILITY } from "../attempt/client-error.ts";
 import type { LevelReporter } from "../attempt/level-reports.ts";
-import type { BodySink, BodySource, Outcome } from "../call.ts";
+import type { BodySink, BodySource, Outcome, StreamPart } from "../call.ts";
 import type { StreamEnd, StreamedProviderBody } from "../codec/provider-answer.ts";
 import type { AnsweredContext } from "../context.ts";
 import type { ObservedContext, RequestEnd } from "../ended-context.ts";
@@ -91,7 +91,7 @@ async function costAhead(
 }
 
 /** The last bytes, after the charge; or `BROKEN`, which cuts the connection. */
-type Last = readonly Uint8Array[] | typeof BROKEN;
+type Last = readonly StreamPart[] | typeof BROKEN;
 const BROKEN = "broken";
 
 /** The body of one streamed answer, which ends its hold. */
@@ -121,21 +121,21 @@ class StreamAnswer implements BodySource {
     if (!this.isPulling) void this.endOnce(this.cut());
   }
 
-  /** Ends an answer that has arrived whole. Returns its bytes, or null when it broke and must be cut. */
-  async finishWhole(end: StreamEnd): Promise<readonly Uint8Array[] | null> {
-    const { bytes } = this.body.opening;
-    for (const part of bytes) this.context.bytesSent += part.byteLength;
+  /** Ends an answer that has arrived whole. Returns its parts, or null when it broke and must be cut. */
+  async finishWhole(end: StreamEnd): Promise<readonly StreamPart[] | null> {
+    const { parts } = this.body.opening;
+    for (const part of parts) this.context.bytesSent += part.length;
     const last = await this.endOnce(end);
-    return last === BROKEN ? null : [...bytes, ...last];
+    return last === BROKEN ? null : [...parts, ...last];
   }
 
   async fill(client: BodySink): Promise<void> {
     const { source, opening } = this.body;
     let { end } = opening;
-    let bytes: readonly Uint8Array[] = opening.bytes.splice(0);
+    let parts: readonly StreamPart[] = opening.parts.splice(0);
     while (!this.isClientGone) {
-      for (const part of bytes) {
-        this.context.bytesSent += part.byteLength;
+      for (const part of parts) {
+        this.context.bytesSent += part.length;
         const written = client.write(part);
         if (typeof written !== "number") await written;
       }
@@ -143,7 +143,7 @@ class StreamAnswer implements BodySource {
       this.hold.grow();
       this.isPulling = true;
       const next = source.next();
-      ({ bytes, end } = next instanceof Promise ? await next : next);
+      ({ parts, end } = next instanceof Promise ? await next : next);
       this.isPulling = false;
     }
     const last = await this.endOnce(end ?? this.cut());
@@ -185,7 +185,7 @@ class StreamAnswer implements BodySource {
       return this.failing(null, refusal);
     });
     const { context } = this;
-    if (last !== BROKEN) for (const part of last) context.bytesSent += part.byteLength;
+    if (last !== BROKEN) for (const part of last) context.bytesSent += part.length;
     this.parts.ended(context);
     return last;
   }

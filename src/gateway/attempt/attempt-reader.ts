@@ -9,6 +9,7 @@ import { isSound } from "../../dialect/media/speech.ts";
 import { readBounded } from "../../upstream/bounded-body.ts";
 import type { UpstreamHead } from "../../upstream/upstream.ts";
 import { classify, cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { StreamPart } from "../call.ts";
 import type { ProviderBody, StreamChunk, StreamEnd, StreamSource } from "../codec/provider-answer.ts";
 import type { ProviderExchange } from "../codec/provider-codec.ts";
 import type { Attempted } from "../context.ts";
@@ -123,7 +124,7 @@ export abstract class AttemptReader<Parts extends ReadingParts, Input extends Re
   private openStream(head: UpstreamHead): Promise<Reading> {
     const { request, fingerprint } = this.input;
     const machine = this.input.exchange.stream({ includeUsage: request.includeUsage, fingerprint });
-    return this.open(new EventStreamSource({ ...this.bodyParts(head), machine, scrub: head.scrub }), null);
+    return this.open(new EventStreamSource({ ...this.bodyParts(head), machine, head }), null);
   }
 
   private openSound(head: UpstreamHead): Promise<Reading> {
@@ -140,18 +141,18 @@ export abstract class AttemptReader<Parts extends ReadingParts, Input extends Re
 
   /** Reads until the first content. */
   private async open(source: StreamSource, contentType: string | null): Promise<Reading> {
-    const bytes: Uint8Array[] = [];
+    const parts: StreamPart[] = [];
     let size = 0;
     let chunk: StreamChunk;
     do {
       chunk = await source.next();
-      for (const part of chunk.bytes) {
-        bytes.push(part);
-        size += part.byteLength;
+      for (const part of chunk.parts) {
+        parts.push(part);
+        size += part.length;
       }
     } while (!chunk.content && chunk.end === null && size <= HEAD_BYTES_MAX);
     const failure = chunk.end === null ? null : this.failureBefore(source, chunk.end);
-    if (failure === null) return { kind: "stream", source, opening: { ...chunk, bytes }, contentType };
+    if (failure === null) return { kind: "stream", source, opening: { ...chunk, parts }, contentType };
     source.stop();
     return failure;
   }

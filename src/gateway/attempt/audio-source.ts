@@ -1,6 +1,7 @@
 // Reads a provider's audio answer. Bytes pass unchanged, but the last byte waits for the charge, as the
 // closing event of other streams does. It keeps only the number of bytes and the beginning of the file.
 
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { NonTokenUsage, WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
 import type { StreamChunk, StreamResult, StreamSource } from "../codec/provider-answer.ts";
 import { type BodyParts, WatchedBody } from "./watched-body.ts";
@@ -63,17 +64,18 @@ export class AudioSource extends WatchedBody implements StreamSource {
     this.machine = new AudioResult(parts.read);
   }
 
-  protected take(chunk: Uint8Array | null): StreamChunk {
+  protected take(piece: BytePiece | null): StreamChunk {
     const { held } = this;
-    if (chunk === null) {
+    if (piece === null) {
       const end = held === null ? ({ kind: "eof" } as const) : ({ kind: "done", bytes: held } as const);
-      return { bytes: [], content: false, end };
+      return { parts: [], content: false, end };
     }
-    if (chunk.length === 0) return { bytes: [], content: false, end: null };
+    if (piece.length === 0) return { parts: [], content: false, end: null };
+    const chunk = piece.bytes();
     this.machine.add(chunk);
     const passed = held === null ? [] : [held];
     if (chunk.length > 1) passed.push(chunk.subarray(0, -1));
     this.held = chunk.slice(-1);
-    return { bytes: passed, content: true, end: null };
+    return { parts: passed, content: true, end: null };
   }
 }

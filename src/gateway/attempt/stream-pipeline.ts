@@ -1,16 +1,19 @@
-// Turns a provider's chunks into the client's: splits events, feeds the dialect's state machine, and collects
-// the bytes to pass on. Complete events of one data line, named or not, take the fast path of
+// Turns what a provider sent into what the client gets: splits events, feeds the dialect's state machine, and collects
+// what is passed on. Complete events of one data line, named or not, take the fast path of
 // sse-fast-path.ts, also between a buffered beginning and an unfinished end; everything else is parsed byte
 // by byte by sse-reader.ts. It does no I/O and charges nothing.
 
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { StreamMachine, StreamStep } from "../../dialect/dialect.ts";
-import { plainEvent, plainText } from "../../sse/sse-fast-path.ts";
+import { isPlain, plainEvent } from "../../sse/sse-fast-path.ts";
 import { type SseEvent, SseReader } from "../../sse/sse-reader.ts";
+import type { UpstreamHead } from "../../upstream/upstream.ts";
+import type { StreamPart } from "../call.ts";
 import type { ProviderEnd } from "../codec/provider-answer.ts";
 
-/** What one chunk contains. */
+/** What one piece contains. */
 export interface Steps {
-  readonly bytes: Uint8Array[];
+  readonly parts: StreamPart[];
   content: boolean;
   end: ProviderEnd | null;
 }
@@ -22,49 +25,56 @@ const ERROR_CHARS_MAX = 131_072;
 const BREAK = "\n\n";
 const LF = 10;
 
-/** Returns whether the chunk ends with an event, as most chunks do. */
-const endsEvent = (chunk: Uint8Array): boolean =>
-  chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF;
-
-/** Returns the end of the last complete event of the chunk; 0 when no event ends in it. */
-function lastBreakIn(chunk: Uint8Array): number {
-  const at = viewOf(chunk).lastIndexOf(BREAK);
+/** Returns the length up to the end of the last complete event; 0 when no event ends in the piece. */
+function completeIn(piece: BytePiece): number {
+  const { buffer, to, length } = piece;
+  // Most pieces end with an event.
+  if (length >= BREAK.length && buffer[to - 1] === LF && buffer[to - 2] === LF) return length;
+  const at = piece.bytes().lastIndexOf(BREAK);
   return at === -1 ? 0 : at + BREAK.length;
 }
 
-const viewOf = (chunk: Uint8Array): Buffer => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+/** Returns the length up to the end of the event that the piece begins within; all of it when that does not end here. */
+function restIn(piece: BytePiece): number {
+  const at = piece.bytes().indexOf(BREAK);
+  return at === -1 ? piece.length : at + BREAK.length;
+}
 
-/** Reads the chunks of one stream. `scrub` removes the provider key from an error's text. */
+/** Reads the pieces of one stream. `head` removes the provider key from an error's text. */
 export class StreamPipeline {
   private readonly sse = new SseReader({ maxEventBytes: EVENT_BYTES_MAX });
 
   constructor(
     private readonly machine: StreamMachine,
-    private readonly scrub: (text: string) => string,
+    private readonly head: Pick<UpstreamHead, "scrub">,
   ) {}
 
   /**
-   * Reads the next chunk: completes a buffered event up to the first break, then reads plain events, then
+   * Reads the next piece: completes a buffered event up to the first break, then reads plain events, then
    * whatever is left.
    */
-  read(chunk: Uint8Array): Steps {
+  read(piece: BytePiece): Steps {
     const { sse } = this;
-    const into: Steps = { bytes: [], content: false, end: null };
-    let from = 0;
+    const into: Steps = { parts: [], content: false, end: null };
+    let left = piece;
     if (!sse.idle()) {
-      const first = viewOf(chunk).indexOf(BREAK);
-      from = first === -1 ? chunk.length : first + BREAK.length;
-      this.readParsed(sse.push(chunk.subarray(0, from)), into);
+      const rest = restIn(piece);
+      this.readParsed(sse.push(piece.first(rest).bytes()), into);
+      left = piece.behind(rest);
     }
-    const last = endsEvent(chunk) ? chunk.length : lastBreakIn(chunk);
-    if (last > from && sse.idle() && into.end === null) from = this.readPlain(chunk, from, last, into);
-    if (from < chunk.length && into.end === null) this.readParsed(sse.push(chunk.subarray(from)), into);
+    const complete = completeIn(left);
+    if (complete > 0 && sse.idle() && into.end === null) {
+      const read = this.readPlain(complete === left.length ? left : left.first(complete), into);
+      if (read === left.length) return into;
+      left = left.behind(read);
+    }
+    if (left.length > 0 && into.end === null) this.readParsed(sse.push(left.bytes()), into);
     return into;
   }
 
   /** Returns what is left after the connection has ended. */
   finish(): Steps {
-    const into: Steps = { bytes: [], content: false, end: null };
+    const into: Steps = { parts: [], content: false, end: null };
     this.readParsed(this.sse.end(), into);
     return into;
   }
@@ -73,7 +83,7 @@ export class StreamPipeline {
   private take(step: StreamStep, into: Steps): boolean {
     if (step.kind === "done") into.end = { kind: "done", bytes: step.bytes };
     else if (step.kind === "error")
-      into.end = { kind: "error", text: this.scrub(step.text.slice(0, ERROR_CHARS_MAX)) };
+      into.end = { kind: "error", text: this.head.scrub(step.text.slice(0, ERROR_CHARS_MAX)) };
     else if (step.kind === "pass" && step.content) into.content = true;
     return into.end === null;
   }
@@ -82,21 +92,20 @@ export class StreamPipeline {
     for (const event of events) {
       const step = this.machine.feed(event);
       if (!this.take(step, into)) return;
-      if (step.kind === "pass") into.bytes.push(step.bytes ?? event.raw);
+      if (step.kind === "pass") into.parts.push(step.bytes ?? event.raw);
     }
   }
 
   /**
-   * Reads plain events out of `chunk[from..to)`, which ends with an event. Consecutive events that pass
-   * unchanged are passed on as the original bytes. Returns where it stopped: at `to`, at the end of the
-   * stream, or at an event that is not plain.
+   * Reads plain events out of a piece that ends with an event. Consecutive events that pass unchanged are passed on
+   * together. Returns how many bytes it has read: all, those up to the end of the
+   * stream, or those before an event that is not plain.
    */
-  private readPlain(chunk: Uint8Array, from: number, to: number, into: Steps): number {
+  private readPlain(piece: BytePiece, into: Steps): number {
     const { machine } = this;
-    const bytes = from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
-    const text = plainText(bytes);
-    if (text === null) return from;
-    const ascii = text.length === bytes.length;
+    const text = piece.text();
+    if (!isPlain(text)) return 0;
+    const isAscii = text.length === piece.length;
     let kept = 0;
     let at = 0;
     while (at < text.length && into.end === null) {
@@ -104,15 +113,15 @@ export class StreamPipeline {
       if (next === null) break;
       const { step, end } = next;
       if (step.kind !== "pass" || step.bytes !== null) {
-        passOn(into, bytes, text, kept, at);
+        passOn(into, text, kept, at, isAscii);
         kept = end;
       }
       at = end;
       this.take(step, into);
-      if (step.kind === "pass" && step.bytes !== null) into.bytes.push(step.bytes);
+      if (step.kind === "pass" && step.bytes !== null) into.parts.push(step.bytes);
     }
-    passOn(into, bytes, text, kept, at);
-    return from + (ascii ? at : Buffer.byteLength(text.slice(0, at)));
+    passOn(into, text, kept, at, isAscii);
+    return isAscii ? at : Buffer.byteLength(text.slice(0, at));
   }
 
   private feedAt(text: string, at: number): { readonly step: StreamStep; readonly end: number } | null {
@@ -121,10 +130,9 @@ export class StreamPipeline {
   }
 }
 
-/** Passes on `text[kept..at)`, which is unchanged, as the original bytes where that is possible. */
-function passOn(into: Steps, bytes: Uint8Array, text: string, kept: number, at: number): void {
+/** Passes on `text[kept..at)`, which is unchanged: it was read of UTF-8, and so becomes the same bytes again. */
+function passOn(into: Steps, text: string, kept: number, at: number, isAscii: boolean): void {
   if (at === kept) return;
-  const ascii = text.length === bytes.length;
-  if (kept === 0 && at === text.length) into.bytes.push(bytes);
-  else into.bytes.push(ascii ? bytes.subarray(kept, at) : Buffer.from(text.slice(kept, at)));
+  const passed = text.slice(kept, at);
+  into.parts.push(isAscii ? passed : Buffer.from(passed));
 }

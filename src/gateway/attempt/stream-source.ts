@@ -1,7 +1,9 @@
 // Reads a provider's event stream chunk by chunk: the bytes to pass on, whether they contain content, and how
 // the stream ended. It sends nothing and charges nothing.
 
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { StreamMachine } from "../../dialect/dialect.ts";
+import type { UpstreamHead } from "../../upstream/upstream.ts";
 import type { StreamChunk, StreamSource } from "../codec/provider-answer.ts";
 import { StreamPipeline } from "./stream-pipeline.ts";
 import { type BodyParts, WatchedBody } from "./watched-body.ts";
@@ -10,7 +12,7 @@ import { type BodyParts, WatchedBody } from "./watched-body.ts";
 export interface EventStreamParts extends BodyParts {
   readonly machine: StreamMachine;
   /** Removes the provider key from an error's text. */
-  readonly scrub: (text: string) => string;
+  readonly head: Pick<UpstreamHead, "scrub">;
 }
 
 /** The source of an event stream. */
@@ -21,11 +23,11 @@ export class EventStreamSource extends WatchedBody implements StreamSource {
   constructor(parts: EventStreamParts) {
     super(parts);
     this.machine = parts.machine;
-    this.pipeline = new StreamPipeline(parts.machine, parts.scrub);
+    this.pipeline = new StreamPipeline(parts.machine, parts.head);
   }
 
-  protected take(chunk: Uint8Array | null): StreamChunk {
-    if (chunk !== null) return this.pipeline.read(chunk);
+  protected take(piece: BytePiece | null): StreamChunk {
+    if (piece !== null) return this.pipeline.read(piece);
     const last = this.pipeline.finish();
     return { ...last, end: last.end ?? { kind: "eof" } };
   }

@@ -7,6 +7,7 @@
 // not read. Pieces that are at hand would follow one another without a turn of the event loop, so after some
 // milliseconds of them all others get a turn.
 
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
@@ -44,7 +45,7 @@ export abstract class WatchedBody {
   /** Milliseconds of reading since the event loop had a turn, as far as is known here. */
   private busyMs = 0;
   /** Bytes that have arrived and were not passed on yet. */
-  private rest: Uint8Array | null = null;
+  private rest: BytePiece | null = null;
   private readonly watch = (): void => this.look();
   private cancelTimer: () => void;
 
@@ -57,8 +58,8 @@ export abstract class WatchedBody {
     this.cancelTimer = clock.after(idleMs, this.watch);
   }
 
-  /** Returns what a chunk contains; null means that the body has ended normally. */
-  protected abstract take(chunk: Uint8Array | null): StreamChunk;
+  /** Returns what a piece contains; null means that the body has ended normally. */
+  protected abstract take(piece: BytePiece | null): StreamChunk;
 
   /**
    * Reads the next chunk, at once when it has arrived. A connection that broke is returned as an `end`: this neither throws
@@ -89,12 +90,12 @@ export abstract class WatchedBody {
   }
 
   /** Returns what a chunk contains, or its first piece. */
-  private readonly onRead = (chunk: Uint8Array | null): StreamChunk => {
+  private readonly onRead = (arrived: BytePiece | null): StreamChunk => {
     this.readAt = this.clock.mono();
-    const isLarge = chunk !== null && chunk.length > PIECE_BYTES_MAX;
-    this.rest = isLarge ? chunk.subarray(PIECE_BYTES_MAX) : null;
+    const isLarge = arrived !== null && arrived.length > PIECE_BYTES_MAX;
+    this.rest = isLarge ? arrived.behind(PIECE_BYTES_MAX) : null;
     try {
-      const taken = this.take(isLarge ? chunk.subarray(0, PIECE_BYTES_MAX) : chunk);
+      const taken = this.take(isLarge ? arrived.first(PIECE_BYTES_MAX) : arrived);
       this.noteRead();
       return taken;
     } catch (error) {
@@ -104,7 +105,7 @@ export abstract class WatchedBody {
 
   private readonly onBroken = (error: unknown): StreamChunk => {
     this.noteRead();
-    return { bytes: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
+    return { parts: [], content: false, end: { kind: "cut", signal: cutBy(this.abort.signal, error) } };
   };
 
   private noteRead(): void {

@@ -1,6 +1,7 @@
 // Reads a provider's whole body within limits of size and idle time.
 
 import { ByteBlocks } from "../../base/byte-blocks.ts";
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { Cancellation } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { UpstreamBody } from "../../upstream/upstream-response.ts";
@@ -25,20 +26,20 @@ export type WholeBodyRead = string | Uint8Array<ArrayBuffer>[];
 export function readBody(body: UpstreamBody, limits: BodyLimits): WholeBodyRead | Promise<WholeBodyRead> {
   const first = body.read();
   if (first === null) return "";
-  if (first instanceof Promise || first.byteLength >= Math.min(limits.blocksFrom, BODY_BYTES_MAX)) {
+  if (first instanceof Promise || first.length >= Math.min(limits.blocksFrom, BODY_BYTES_MAX)) {
     return readPieces(body, limits, first);
   }
   const second = body.read();
-  return second === null ? textOf(first) : readPieces(body, limits, first, second);
+  return second === null ? first.text() : readPieces(body, limits, first, second);
 }
 
 /** Reads on from the first pieces, which may still be on their way. */
 async function readPieces(
   body: UpstreamBody,
   { clock, idleMs, abort, blocksFrom }: BodyLimits,
-  ...begun: (Uint8Array | Promise<Uint8Array | null>)[]
+  ...begun: (BytePiece | Promise<BytePiece | null>)[]
 ): Promise<WholeBodyRead> {
-  let pieces: Uint8Array[] = [];
+  let pieces: BytePiece[] = [];
   let blocks: ByteBlocks | null = null;
   let bytes = 0;
   for (let i = 0; ; i++) {
@@ -50,7 +51,7 @@ async function readPieces(
       piece = await piece.finally(stopTimer);
     }
     if (piece === null) break;
-    bytes += piece.byteLength;
+    bytes += piece.length;
     if (bytes > BODY_BYTES_MAX) {
       body.cancel();
       throw new Error(`the answer has more than ${BODY_BYTES_MAX} bytes`);
@@ -58,12 +59,10 @@ async function readPieces(
     pieces.push(piece);
     if (bytes < blocksFrom) continue;
     blocks ??= new ByteBlocks();
-    for (const one of pieces) blocks.add(one);
+    for (const one of pieces) blocks.add(one.bytes());
     pieces = [];
   }
   if (blocks !== null) return blocks.filled();
-  return pieces.length === 1 ? textOf(pieces[0]!) : Buffer.concat(pieces).toString("utf8");
+  if (pieces.length === 1) return pieces[0]!.text();
+  return Buffer.concat(pieces.map((piece) => piece.bytes())).toString("utf8");
 }
-
-const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
-  Buffer.from(buffer, byteOffset, byteLength).toString("utf8");

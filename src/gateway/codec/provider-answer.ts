@@ -3,6 +3,7 @@
 
 import type { StreamMachine, WholeAnswer } from "../../dialect/dialect.ts";
 import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
+import type { StreamPart } from "../call.ts";
 
 /** How the provider ended its stream. */
 export type ProviderEnd =
@@ -19,9 +20,9 @@ export type StreamEnd =
   /** The connection broke or fell silent, or the client disconnected. */
   | { readonly kind: "cut"; readonly signal: UpstreamFailure };
 
-/** Bytes of a stream with their meaning. */
+/** What the client gets next of a stream, with its meaning. */
 export interface StreamChunk {
-  readonly bytes: readonly Uint8Array[];
+  readonly parts: readonly StreamPart[];
   readonly content: boolean;
   readonly end: StreamEnd | null;
 }
@@ -69,8 +70,8 @@ export interface LargeAnswerFacts {
 export interface StreamedProviderBody {
   readonly kind: "stream";
   readonly source: StreamSource;
-  /** `bytes` has one reader, which empties it: it can hold a megabyte that is not needed afterwards. */
-  readonly opening: StreamChunk & { readonly bytes: Uint8Array[] };
+  /** `parts` has one reader, which empties it: it can hold a megabyte that is not needed afterwards. */
+  readonly opening: StreamChunk & { readonly parts: StreamPart[] };
   readonly contentType: string | null;
 }
 

@@ -1,7 +1,7 @@
 // What the body of a response is made of, so that the runtime sends it with few system calls and without copying much of it at
 // once. It changes no byte.
 
-import { type BodySource, isWhole, type StreamedBody } from "../../gateway/call.ts";
+import { type BodySource, isWhole, type StreamedBody, type StreamPart } from "../../gateway/call.ts";
 
 /**
  * Head and body of a response that is made later than in its request's turn leave together up to 16 KB. Of a larger one Bun
@@ -26,12 +26,14 @@ export function responseBody(
 }
 
 /** The same of a body in parts, which are put together only where it does not leave part by part anyway. */
-function bodyOfParts(parts: readonly Uint8Array[]): ReturnType<typeof responseBody> {
+function bodyOfParts(parts: readonly StreamPart[]): ReturnType<typeof responseBody> {
   let size = 0;
   for (const part of parts) size += part.length;
   const isGathered = size > TOGETHER_BYTES_MAX && size <= PIECE_BYTES;
-  return isGathered ? gathered(parts) : responseBody(Buffer.concat(parts));
+  return isGathered ? gathered(parts) : responseBody(Buffer.concat(parts.map(bytesOf)));
 }
+
+const bytesOf = (part: StreamPart): Uint8Array => (typeof part === "string" ? Buffer.from(part) : part);
 
 /**
  * Returns a response body whose chunks are written straight into the client's connection, without a queue between
@@ -43,18 +45,21 @@ const streamed = (body: BodySource): ReadableStream<Uint8Array> =>
 /** Bun gathers writes of this size with the head and the end of the response; a larger one leaves apart from its end. */
 const GATHERED_BYTES = 8 * 1024;
 
-function gathered(parts: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+function gathered(parts: readonly StreamPart[]): ReadableStream<Uint8Array> {
   return direct({
     type: "direct",
     pull(client) {
-      for (const part of parts) {
-        for (let at = 0; at < part.length; at += GATHERED_BYTES) {
-          client.write(part.subarray(at, at + GATHERED_BYTES));
-        }
-      }
+      for (const part of parts) writeGathered(client, part);
       client.end();
     },
   });
+}
+
+function writeGathered(client: { write(part: StreamPart): unknown }, part: StreamPart): void {
+  for (let at = 0; at < part.length; at += GATHERED_BYTES) {
+    const to = at + GATHERED_BYTES;
+    client.write(typeof part === "string" ? part.slice(at, to) : part.subarray(at, to));
+  }
 }
 
 function inPieces(body: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {

@@ -16,6 +16,7 @@
 // bytes that are no response             closed                          rejects with `ProtocolError`
 
 import type { Socket } from "bun";
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { TurnQueue } from "../../base/turn-queue.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
@@ -181,7 +182,7 @@ export class HttpConnection implements ResponseSink {
     this.#exchange?.onHead(head);
   }
 
-  onBody(piece: Uint8Array): void {
+  onBody(piece: BytePiece): void {
     const unread = this.#exchange?.onBody(piece) ?? 0;
     if (unread <= READ_AHEAD_BYTES || this.#isPaused) return;
     this.#isPaused = true;

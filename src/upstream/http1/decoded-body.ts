@@ -4,6 +4,7 @@
 
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { BytePiece } from "../../base/byte-piece.ts";
 import type { UpstreamBody } from "../upstream-response.ts";
 
 /** What `accept-encoding` lists. */
@@ -42,9 +43,9 @@ class DecodedBody implements UpstreamBody {
     void this.#pump();
   }
 
-  async read(): Promise<Uint8Array | null> {
+  async read(): Promise<BytePiece | null> {
     const { value, done } = await this.#pieces.next();
-    if (done !== true) return value;
+    if (done !== true) return BytePiece.of(value);
     if (this.#lost !== null) throw this.#lost.error;
     return null;
   }
@@ -67,7 +68,7 @@ class DecodedBody implements UpstreamBody {
         const piece = await this.#source.read();
         if (decoder.destroyed) return;
         if (piece === null) break;
-        if (!decoder.write(piece)) await roomIn(decoder);
+        if (!decoder.write(piece.bytes())) await roomIn(decoder);
       }
       decoder.end();
     } catch (error) {

@@ -1,6 +1,7 @@
 // One request and its response: the response that the caller waits for, and the body that it reads piece by piece. It
 // holds what has arrived and was not read; the connection stops reading when that is too much. It never writes.
 
+import type { BytePiece } from "../../base/byte-piece.ts";
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { UpstreamBody, UpstreamResponse } from "../upstream-response.ts";
 import { decodedBody } from "./decoded-body.ts";
@@ -35,12 +36,12 @@ export class HttpExchange implements UpstreamBody {
   readonly #connection: ExchangeConnection;
   readonly #response = Promise.withResolvers<UpstreamResponse>();
   /** Pieces that have arrived; those before `#at` were read. */
-  #pieces: Uint8Array[] = [];
+  #pieces: BytePiece[] = [];
   #at = 0;
   #unread = 0;
   #state: "open" | "ended" | "failed" = "open";
   #error: unknown = null;
-  #waiting: PromiseWithResolvers<Uint8Array | null> | null = null;
+  #waiting: PromiseWithResolvers<BytePiece | null> | null = null;
   /** Bytes that were dropped since `finish`; null before it. */
   #dropped: number | null = null;
   /** Ends the exchange from outside; null when nothing does. */
@@ -59,7 +60,7 @@ export class HttpExchange implements UpstreamBody {
    * Returns the next piece of the body, or null at its end; at once when it has arrived. Throws, or rejects, when
    * the response broke off. One read at a time.
    */
-  read(): Uint8Array | null | Promise<Uint8Array | null> {
+  read(): BytePiece | null | Promise<BytePiece | null> {
     if (this.#at < this.#pieces.length) return this.#take();
     if (this.#state === "ended") return null;
     if (this.#state === "failed") throw this.#error;
@@ -119,7 +120,7 @@ export class HttpExchange implements UpstreamBody {
   }
 
   /** Takes a piece and returns how many bytes wait to be read. */
-  onBody(piece: Uint8Array): number {
+  onBody(piece: BytePiece): number {
     if (this.#dropped !== null) {
       this.#dropped += piece.length;
       if (this.#dropped > DROPPED_BYTES_MAX) this.cancel();
@@ -160,7 +161,7 @@ export class HttpExchange implements UpstreamBody {
     this.#unread = 0;
   }
 
-  #take(): Uint8Array {
+  #take(): BytePiece {
     const piece = this.#pieces[this.#at]!;
     this.#at++;
     if (this.#at === this.#pieces.length) {

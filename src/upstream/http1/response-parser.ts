@@ -2,12 +2,13 @@
 // on bytes as they arrive, however they are split, and holds no more than an incomplete head or chunk line. It
 // knows nothing of sockets.
 
+import { BytePiece } from "../../base/byte-piece.ts";
 import { ProtocolError, parseHead, type ResponseHead } from "./response-head.ts";
 
 /** Receives what the parser finds, in order: one head, then pieces, then one end. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
-  onBody(piece: Uint8Array): void;
+  onBody(piece: BytePiece): void;
   onEnd(): void;
 }
 
@@ -190,7 +191,7 @@ export class ResponseParser {
     if (from === to) return;
     this.#pieceFrom = 0;
     this.#pieceTo = 0;
-    this.#sink.onBody(to - from === chunk.length ? chunk : chunk.subarray(from, to));
+    this.#sink.onBody(new BytePiece(chunk, from, to));
   }
 
   #line(chunk: Buffer, at: number): number {

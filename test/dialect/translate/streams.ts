@@ -1,10 +1,13 @@
 // What the tests of translated streams share: events of both dialects, feeding a machine with them however they are split,
 // and reading what it gives.
 
+import { BytePiece } from "../../../src/base/byte-piece.ts";
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import type { AnswerContext } from "../../../src/dialect/translate/translation.ts";
 import { StreamPipeline } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import type { StreamPart } from "../../../src/gateway/call.ts";
 import type { ProviderEnd } from "../../../src/gateway/codec/provider-answer.ts";
+import { bytesOfParts } from "../../gateway/attempt/stream-parts.ts";
 
 export type Row = Record<string, unknown>;
 
@@ -98,22 +101,22 @@ export interface Ran {
 
 /** Feeds a machine as the gateway does. `chunks`: the wire as it arrives; the connection then ends in order. */
 export function feed(machine: StreamMachine, chunks: readonly Uint8Array[]): Ran {
-  const stepper = new StreamPipeline(machine, (given) => given);
-  const sent: Uint8Array[] = [];
+  const stepper = new StreamPipeline(machine, { scrub: (given) => given });
+  const sent: StreamPart[] = [];
   let content = false;
   let end: ProviderEnd | null = null;
   for (const part of [...chunks, null]) {
-    const steps = part === null ? stepper.finish() : stepper.read(part);
-    sent.push(...steps.bytes);
+    const steps = part === null ? stepper.finish() : stepper.read(BytePiece.of(part));
+    sent.push(...steps.parts);
     content ||= steps.content;
     end = steps.end;
     if (end !== null) break;
   }
   const complete = machine.outcome(true) === "complete";
-  const early = Buffer.concat(sent).toString();
+  const early = bytesOfParts(sent).toString();
   if (complete && end?.kind === "done") sent.push(end.bytes);
   else if (complete && end === null) sent.push(machine.closing?.() ?? new Uint8Array());
-  return { machine, out: Buffer.concat(sent).toString(), early, content, end, complete };
+  return { machine, out: bytesOfParts(sent).toString(), early, content, end, complete };
 }
 
 export const run = (machine: StreamMachine, wire: string): Ran => feed(machine, [Buffer.from(wire)]);

@@ -8,6 +8,7 @@ import { hasSseKeepalive, withSseKeepalive } from "../../../src/gateway/answer/s
 import type { BodySink, BodySource, Outcome } from "../../../src/gateway/call.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
+import { textOfPart } from "../attempt/stream-parts.ts";
 
 const MS = 1_000;
 const COMMENT = ": keep-alive\n\n";
@@ -67,7 +68,7 @@ function reader(flow: BodySource) {
   const seen = { text: "", closed: false };
   const outlet: BodySink = {
     write(given) {
-      seen.text += new TextDecoder().decode(given);
+      seen.text += textOfPart(given);
       return slow?.promise ?? given.length;
     },
     close: () => {

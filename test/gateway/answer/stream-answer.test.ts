@@ -13,6 +13,7 @@ import type { BodySource } from "../../../src/gateway/call.ts";
 import { METERS } from "../../../src/gateway/metering/meter-kinds.ts";
 import { errorOf, httpError } from "../../../src/http/errors.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
+import { textOfPart } from "../attempt/stream-parts.ts";
 import { sizeOf } from "../request-samples.ts";
 
 const TWIN = new RefusedError({
@@ -79,20 +80,20 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     const outcome = await answerStream(parts, context, {
       kind: "stream",
       contentType: null,
-      opening: { bytes: [CONTENT], end: null },
+      opening: { parts: [CONTENT], end: null },
       source: {
         machine,
         stop: () => {},
         finish: () => {},
-        next: async () => ({ bytes: [], end: { kind: "eof" } }),
+        next: async () => ({ parts: [], end: { kind: "eof" } }),
       },
     } as unknown as Parameters<typeof answerStream>[2]);
     let text = "";
     if (outcome.kind !== "stream") throw new Error("it is a stream");
     await (outcome.body as BodySource).fill({
-      write(bytes) {
-        text += new TextDecoder().decode(bytes);
-        return bytes.length;
+      write(part) {
+        text += textOfPart(part);
+        return part.length;
       },
       close: () => {},
     });

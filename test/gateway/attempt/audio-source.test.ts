@@ -5,9 +5,11 @@ import fc from "fast-check";
 import { Cancellation } from "../../../src/base/cancellation.ts";
 import type { WholeBody } from "../../../src/dialect/dialect.ts";
 import { AudioSource } from "../../../src/gateway/attempt/audio-source.ts";
+import type { StreamPart } from "../../../src/gateway/call.ts";
 import type { StreamEnd } from "../../../src/gateway/codec/provider-answer.ts";
 import { FetchBody } from "../../../src/upstream/fetch-transport.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
+import { bytesOfParts } from "./stream-parts.ts";
 
 function sourceOf(chunks: readonly Uint8Array[], fails: boolean) {
   const seen: NonNullable<WholeBody["sound"]>[] = [];
@@ -41,16 +43,16 @@ function sourceOf(chunks: readonly Uint8Array[], fails: boolean) {
 }
 
 async function passed(source: ReturnType<typeof sourceOf>["source"]) {
-  const bytes: Uint8Array[] = [];
+  const parts: StreamPart[] = [];
   let end: StreamEnd | null = null;
   let content = false;
   while (end === null) {
     const batch = await source.next();
-    bytes.push(...batch.bytes);
+    parts.push(...batch.parts);
     content ||= batch.content;
     ({ end } = batch);
   }
-  return { bytes: Buffer.concat(bytes), end, content };
+  return { bytes: bytesOfParts(parts), end, content };
 }
 
 const anyChunks = fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 8 });

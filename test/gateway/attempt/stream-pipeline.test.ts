@@ -2,10 +2,13 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { BytePiece } from "../../../src/base/byte-piece.ts";
 import { createChatStream } from "../../../src/dialect/chat/chat-stream.ts";
 import type { StreamMachine } from "../../../src/dialect/dialect.ts";
 import { createMessagesStream } from "../../../src/dialect/messages/messages-stream.ts";
 import { StreamPipeline } from "../../../src/gateway/attempt/stream-pipeline.ts";
+import type { StreamPart } from "../../../src/gateway/call.ts";
+import { bytesOfParts } from "./stream-parts.ts";
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const say = (content: string) =>
@@ -68,17 +71,17 @@ const STYLES: readonly (readonly [name: string, style: Style])[] = [
   ],
 ];
 
-function run(chunks: readonly Uint8Array[], machine: StreamMachine) {
-  const stepper = new StreamPipeline(machine, (text) => text);
-  const sent: Uint8Array[] = [];
+function run(chunks: readonly BytePiece[], machine: StreamMachine) {
+  const stepper = new StreamPipeline(machine, { scrub: (text) => text });
+  const sent: StreamPart[] = [];
   let content = false;
   for (const [i, chunk] of [...chunks, null].entries()) {
     const steps = chunk === null ? stepper.finish() : stepper.read(chunk);
-    sent.push(...steps.bytes);
+    sent.push(...steps.parts);
     content ||= steps.content;
     if (steps.end !== null) {
       return {
-        sent: Buffer.concat(sent).toString(),
+        sent: bytesOfParts(sent).toString(),
         content,
         end: steps.end,
         machine,
@@ -86,7 +89,7 @@ function run(chunks: readonly Uint8Array[], machine: StreamMachine) {
       };
     }
   }
-  return { sent: Buffer.concat(sent).toString(), content, end: null, machine, after: 0 };
+  return { sent: bytesOfParts(sent).toString(), content, end: null, machine, after: 0 };
 }
 
 test.each(STYLES)("any cutting gives the same stream of %s", (_name, { events, closing, machine }) => {
@@ -97,10 +100,11 @@ test.each(STYLES)("any cutting gives the same stream of %s", (_name, { events, c
       fc.constantFrom(null, "fp_1"),
       fc.array(fc.nat(2_000), { maxLength: 12 }),
       (parts, includeUsage, fingerprint, cuts) => {
-        const bytes = new TextEncoder().encode(parts.join("") + closing);
+        const bytes = Buffer.from(parts.join("") + closing);
         const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b);
-        const chunks = [...places, bytes.length].map((to, i) => bytes.slice(places[i - 1] ?? 0, to));
-        const whole = run([bytes], machine(includeUsage, fingerprint));
+        // All pieces lie in one buffer, beside what belongs to others.
+        const chunks = [...places, bytes.length].map((to, i) => new BytePiece(bytes, places[i - 1] ?? 0, to));
+        const whole = run([BytePiece.of(bytes)], machine(includeUsage, fingerprint));
         const cut = run(chunks, machine(includeUsage, fingerprint));
         expect(cut.sent).toBe(whole.sent);
         expect(cut.content).toBe(whole.content);
@@ -133,16 +137,24 @@ const UNCHANGED: readonly (readonly [name: string, text: string, closing: string
 test.each(UNCHANGED)(
   "without anything to change a client of %s gets the provider's bytes, and the closing event is kept back",
   (_name, text, closing, machine) => {
-    const { sent, end } = run([new TextEncoder().encode(text + closing)], machine);
+    const { sent, end } = run([BytePiece.of(Buffer.from(text + closing))], machine);
     expect(sent).toBe(text);
     expect(end).toEqual({ kind: "done", bytes: new TextEncoder().encode(closing) });
   },
 );
 
-test("named events of one chunk leave together, as the bytes that came", () => {
-  const chunk = new TextEncoder().encode(write("a") + named({ type: "ping" }) + write("b"));
-  const { bytes, content } = new StreamPipeline(createMessagesStream(), (text) => text).read(chunk);
-  expect(bytes).toHaveLength(1);
-  expect(bytes[0]!.buffer).toBe(chunk.buffer);
+test("named events of one piece leave together, as the text that they are", () => {
+  const text = write("a") + named({ type: "ping" }) + write("b");
+  const pipeline = new StreamPipeline(createMessagesStream(), { scrub: (given) => given });
+  const { parts, content } = pipeline.read(BytePiece.of(Buffer.from(text)));
+  expect(parts).toEqual([text]);
   expect(content).toBe(true);
+});
+
+test("what is not of ASCII leaves as bytes, so that a part's length is that of its bytes", () => {
+  const text = write("a") + write("é😀");
+  const { parts } = new StreamPipeline(createMessagesStream(), { scrub: (given) => given }).read(
+    BytePiece.of(Buffer.from(text)),
+  );
+  expect(parts).toEqual([Buffer.from(text)]);
 });

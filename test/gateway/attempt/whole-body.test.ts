@@ -1,12 +1,13 @@
 // A provider's whole body: as text, and a large one in blocks that belong to the reader, whatever becomes of the pieces.
 
 import { expect, test } from "bun:test";
+import { BytePiece } from "../../../src/base/byte-piece.ts";
 import { Cancellation } from "../../../src/base/cancellation.ts";
 import { readBody } from "../../../src/gateway/attempt/whole-body.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 const read = (pieces: readonly Uint8Array[], blocksFrom: number) => {
-  const left = [...pieces];
+  const left = pieces.map(BytePiece.of);
   const body = { read: () => left.shift() ?? null, cancel: () => undefined, finish: () => undefined };
   return readBody(body, { clock: manualClock(), idleMs: 1_000, abort: new Cancellation(), blocksFrom });
 };

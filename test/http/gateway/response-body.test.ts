@@ -85,7 +85,7 @@ test("a client that reads slowly gets all of it", async () => {
     onHead: (head) => {
       framing = head.framing;
     },
-    onBody: (piece) => void pieces.push(Buffer.from(piece)),
+    onBody: (piece) => void pieces.push(Buffer.from(piece.bytes())),
     onEnd: ended.resolve,
   });
   parser.begin();

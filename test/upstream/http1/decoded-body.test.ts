@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { BytePiece } from "../../../src/base/byte-piece.ts";
 import { decodedBody } from "../../../src/upstream/http1/decoded-body.ts";
 
 const TEXT = Array.from({ length: 400 }, (_, i) => `data: event ${i} ${Math.sin(i)}\n\n`).join("");
@@ -26,7 +27,7 @@ async function decode(
       if (at >= bytes) return bytes < coded.length ? Promise.reject(CUT) : null;
       const piece = coded.subarray(at, Math.min(bytes, at + size));
       at += piece.length;
-      return piece;
+      return BytePiece.of(piece);
     },
     cancel: () => undefined,
     finish: () => undefined,
@@ -35,7 +36,7 @@ async function decode(
   const pieces: Uint8Array[] = [];
   let error: unknown = null;
   try {
-    for (let piece = await body.read(); piece !== null; piece = await body.read()) pieces.push(piece);
+    for (let piece = await body.read(); piece !== null; piece = await body.read()) pieces.push(piece.bytes());
   } catch (thrown) {
     error = thrown;
   }

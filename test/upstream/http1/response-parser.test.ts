@@ -17,7 +17,7 @@ function parse(pieces: readonly (string | Uint8Array)[], closes = false): Parsed
   const parser = new ResponseParser({
     onHead: (head) => parsed.heads.push(head),
     onBody(piece) {
-      parsed.body += Buffer.from(piece).toString("latin1");
+      parsed.body += piece.bytes().toString("latin1");
     },
     onEnd() {
       parsed.ends++;
