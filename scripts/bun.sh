@@ -3,7 +3,7 @@
 # Installs the locked dependencies when they are missing or older than the lock file (Bun is one of them),
 # and sets what can only be set before Bun starts: its limit of upstream calls in flight; how far the heap may grow before
 # it is collected, to twice what is alive instead of three times, and how long freed memory stays with the process, a second
-# instead of milliseconds (bench/README.md); and, for tests, whose code runs a few times, a compiler without its last tier.
+# instead of a tenth (bench/README.md); and, for tests, whose code runs a few times, a compiler without its last tier.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -123,27 +123,33 @@ export function createHttpUpstream(
 
 const NO_NAMES: readonly string[] = [];
 
-/** The head of a response, with what must not be shown of its body. */
+/** The head of a response, with what must not be shown of its body, which no log of it prints. */
 class ProviderHead implements UpstreamHead {
   readonly ok = true;
   readonly status: number;
   readonly headers: UpstreamHead["headers"];
   readonly body: UpstreamHead["body"];
+  readonly #key: UpstreamKey;
+  readonly #credential: string;
+  readonly #hiddenNames: readonly string[];
 
   constructor(
     { status, headers, body }: UpstreamResponse,
-    private readonly key: UpstreamKey,
-    private readonly credential: string,
-    private readonly hiddenNames: readonly string[],
+    key: UpstreamKey,
+    credential: string,
+    hiddenNames: readonly string[],
   ) {
     this.status = status;
     this.headers = headers;
     this.body = body;
+    this.#key = key;
+    this.#credential = credential;
+    this.#hiddenNames = hiddenNames;
   }
 
   scrub(text: string): string {
-    const { secret, privateKey } = this.key;
-    return redacted(text, [this.credential, secret, privateKey ?? ""], this.hiddenNames);
+    const { secret, privateKey } = this.#key;
+    return redacted(text, [this.#credential, secret, privateKey ?? ""], this.#hiddenNames);
   }
 }
 

@@ -98,8 +98,8 @@ export class StreamPipeline {
 
   /**
    * Reads plain events out of a piece that ends with an event. Consecutive events that pass unchanged are passed on
-   * together. Returns how many bytes it has read: all, those up to the end of the
-   * stream, or those before an event that is not plain.
+   * together. Returns how many bytes it has read: all, those up to the end of the stream, or those before an event that is
+   * not plain.
    */
   private readPlain(piece: BytePiece, into: Steps): number {
     const { machine } = this;
