@@ -255,4 +255,4 @@ export function startNode(parts: NodeParts): SimNode {
 
 /** What a late write of an earlier process, or a slow founder, makes of a start: its supervisor tries again. */
 const isOfOthers = (error: unknown): boolean =>
-  error instanceof NameTaken || (error instanceof Error && error.message.startsWith("Root is not there"));
+  error instanceof NameTaken || (error instanceof Error && error.message.startsWith("Root does not exist"));
