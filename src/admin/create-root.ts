@@ -36,6 +36,9 @@ export interface RootParts {
   readonly chosen: string | null;
 }
 
+/** The error of a start before whose end no node has created Root. */
+export class RootMissing extends Error {}
+
 const ROW = "root";
 
 interface Row {
@@ -53,7 +56,7 @@ const PAUSE_MS = 100;
 
 /**
  * Resolves when Root exists. Returns Root's key in plain text to the one process that must show it, and null
- * otherwise. Throws when Root does not exist in time. Writes claims, the registry row and Root's account.
+ * otherwise. Throws `RootMissing` when Root does not exist in time. Writes claims, the registry row and Root's account.
  */
 export async function createRootAccount(parts: RootParts): Promise<string | null> {
   const { system, store, clock } = parts;
@@ -67,7 +70,7 @@ export async function createRootAccount(parts: RootParts): Promise<string | null
       const key = await tryToFound(parts, found?.rev ?? 0);
       if (key !== null) return key;
     }
-    if (clock.mono() > until) throw new Error("Root does not exist, and no node creates it");
+    if (clock.mono() > until) throw new RootMissing("Root does not exist, and no node creates it");
     await sleep(clock, PAUSE_MS);
   }
 }

@@ -11,7 +11,7 @@ import { createTokens } from "./service-account-token.ts";
 import type { SsrfGuard } from "./ssrf-guard.ts";
 import { type HostBook, standard } from "./standard.ts";
 import type { Transport } from "./transport.ts";
-import type { ProviderType, Upstream, UpstreamKey } from "./upstream.ts";
+import { isCloud, type ProviderType, type Upstream, type UpstreamKey } from "./upstream.ts";
 
 /** What the upstreams need from the node. */
 export interface UpstreamParts {
@@ -35,7 +35,7 @@ export function createUpstreams(parts: UpstreamParts): Upstream {
     cloud_b: createHttpUpstream(cloudB(tokens), shared),
   };
   const of = ({ provider_type: type }: UpstreamKey["config"]): Upstream =>
-    type === "cloud_a" || type === "cloud_b" ? by[type] : by.standard;
+    isCloud(type) ? by[type] : by.standard;
   return {
     naming: (to) => of(to.config).naming(to),
     address: (to) => of(to.config).address(to),

@@ -9,6 +9,10 @@ import type { HeaderReader, UpstreamBody } from "./upstream-response.ts";
 /** The provider types; each has an adapter of the same name. */
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";
 
+/** Whether the `provider_type` of a key's Config is that of a cloud. */
+export const isCloud = (type: unknown): type is Exclude<ProviderType, "standard"> =>
+  type === "cloud_a" || type === "cloud_b";
+
 /** Everything on which the URL of a request depends. */
 export interface Destination {
   /** The base URL of the key. */

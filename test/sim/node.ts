@@ -3,7 +3,7 @@
 
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Created, type Creation, createAccounts } from "../../src/admin/create-account.ts";
-import { createRootAccount } from "../../src/admin/create-root.ts";
+import { createRootAccount, RootMissing } from "../../src/admin/create-root.ts";
 import { startSweeps } from "../../src/admin/periodic-sweeps.ts";
 import { atMost, type Random, sleep } from "../../src/base/clock.ts";
 import { UnavailableError } from "../../src/base/errors.ts";
@@ -254,5 +254,4 @@ export function startNode(parts: NodeParts): SimNode {
 }
 
 /** What a late write of an earlier process, or a slow founder, makes of a start: its supervisor tries again. */
-const isOfOthers = (error: unknown): boolean =>
-  error instanceof NameTaken || (error instanceof Error && error.message.startsWith("Root does not exist"));
+const isOfOthers = (error: unknown): boolean => error instanceof NameTaken || error instanceof RootMissing;

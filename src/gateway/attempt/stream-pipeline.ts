@@ -105,7 +105,6 @@ export class StreamPipeline {
     const { machine } = this;
     const text = piece.text();
     if (!isPlain(text)) return 0;
-    const isAscii = text.length === piece.length;
     let kept = 0;
     let at = 0;
     while (at < text.length && into.end === null) {
@@ -113,15 +112,15 @@ export class StreamPipeline {
       if (next === null) break;
       const { step, end } = next;
       if (step.kind !== "pass" || step.bytes !== null) {
-        passOn(into, text, kept, at, isAscii);
+        passOn(into, piece, text, kept, at);
         kept = end;
       }
       at = end;
       this.take(step, into);
       if (step.kind === "pass" && step.bytes !== null) into.parts.push(step.bytes);
     }
-    passOn(into, text, kept, at, isAscii);
-    return isAscii ? at : Buffer.byteLength(text.slice(0, at));
+    passOn(into, piece, text, kept, at);
+    return isAsciiText(text, piece) ? at : Buffer.byteLength(text.slice(0, at));
   }
 
   private feedAt(text: string, at: number): { readonly step: StreamStep; readonly end: number } | null {
@@ -130,9 +129,12 @@ export class StreamPipeline {
   }
 }
 
-/** Passes on `text[kept..at)`, which is unchanged: it was read of UTF-8, and so becomes the same bytes again. */
-function passOn(into: Steps, text: string, kept: number, at: number, isAscii: boolean): void {
+/** Passes on `text[kept..at)` of the text of a piece, which is unchanged: as text of ASCII, else as the bytes that it is. */
+function passOn(into: Steps, piece: BytePiece, text: string, kept: number, at: number): void {
   if (at === kept) return;
-  const passed = text.slice(kept, at);
-  into.parts.push(isAscii ? passed : Buffer.from(passed));
+  if (isAsciiText(text, piece)) into.parts.push(text.slice(kept, at));
+  else into.parts.push(at - kept === text.length ? piece.bytes() : Buffer.from(text.slice(kept, at)));
 }
+
+/** Whether the text of a piece is of ASCII alone: each other character has more bytes than code units. */
+const isAsciiText = (text: string, piece: BytePiece): boolean => text.length === piece.length;

@@ -8,6 +8,7 @@ import type { PriceTable } from "../../../actors/pricing/price-table.ts";
 import { toolPrice } from "../../../actors/pricing/tool-prices.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
+import { isCloud } from "../../upstream/upstream.ts";
 
 /**
  * Returns why a key may not take a request, or null when it may. A request that is translated would silently
@@ -28,7 +29,7 @@ export function forbids(
  * routing do not.
  */
 function mayRoute(config: LevelKey["config"], provider: string): boolean {
-  if (config.provider_type === "cloud_a" || config.provider_type === "cloud_b") return false;
+  if (isCloud(config.provider_type)) return false;
   const host = URL.parse(provider)?.hostname;
   const known = host === undefined ? null : findProvider(host);
   return known === null || known.routes === true;

@@ -3,7 +3,7 @@
 
 import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
-import type { Upstream } from "../../upstream/upstream.ts";
+import { isCloud, type Upstream } from "../../upstream/upstream.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { RESPONSES_PATH } from "./key-formats.ts";
 import { forbids } from "./key-permits.ts";
@@ -33,7 +33,7 @@ export const keySupportFor =
     const { provider, config } = key;
     // Other providers are tried on every path and answer themselves if they lack it. The paths of the clouds
     // are known.
-    if (config.provider_type !== "cloud_a" && config.provider_type !== "cloud_b") return "served";
+    if (!isCloud(config.provider_type)) return "served";
     const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";
   };

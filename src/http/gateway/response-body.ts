@@ -21,7 +21,7 @@ export function responseBody(
   if (!isText && !(body instanceof Uint8Array)) return isWhole(body) ? bodyOfParts(body) : streamed(body);
   const size = isText ? Buffer.byteLength(body) : body.length;
   if (size <= TOGETHER_BYTES_MAX) return body;
-  if (size <= PIECE_BYTES) return gathered([isText ? Buffer.from(body) : body]);
+  if (size <= PIECE_BYTES) return gathered([bytesOf(body)]);
   return isText || size <= UNCUT_BYTES_MAX ? body : inPieces(body);
 }
 
