@@ -45,6 +45,8 @@ export interface Core {
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
   readonly clock: Clock;
+  /** The same for what is asked often and may be as old as a turn of the event loop. */
+  readonly turnClock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** The key that encrypts provider secrets: 32 bytes in base64. */
@@ -75,10 +77,10 @@ export interface NodeGateway {
 
 /** Builds the gateway, once the ports and the name are this node's. Reads the charge spool and sends what an earlier process of this node left there. */
 export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway> {
-  const { settings, system, store, clock, random, log } = core;
+  const { settings, system, store, clock, turnClock, random, log } = core;
   const { counts } = core;
-  const configs = createConfigCache({ system, clock });
-  const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock });
+  const configs = createConfigCache({ system, clock: turnClock });
+  const guard = createSsrfGuard({ allowCidrs: settings.providerAllowCidrs, clock: turnClock });
   const vault = createSecretVault(core.secretsKey, settings.secretsKeyOld);
   const counter = createTokenWorkerPool({ clock, log });
   const largeBodies = new LargeBodyPool(log);
@@ -92,9 +94,10 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
   });
   await withFilesOf("SPOOL_DIR", () => takeLeftCharges(settings, log));
   await settlement.replay();
-  const chooser = createKeyChooser(clock);
+  const chooser = createKeyChooser(turnClock);
   const keyActivity = new KeyActivityCounter();
-  const transport = settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(clock);
+  const transport =
+    settings.upstreamClient === "fetch" ? createFetchTransport() : new Http1Transport(turnClock);
   const requestHistory = createRequestHistory({ system, clock, log, recent: core.recentRequests });
   return {
     ...{ guard, vault, keyActivity },
@@ -103,7 +106,7 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
       requestHistory,
       observer: observerOf(core),
       tracer: core.tracer,
-      identify: createIdentify({ store, clock }),
+      identify: createIdentify({ store, clock: turnClock }),
       levelReporter: createLevelReporter({
         system,
         clock,
@@ -115,7 +118,7 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
         keyFailures,
       }),
       failedRequests: createFailedRequestLog(),
-      storedObjects: createStoredObjectIndex({ store, clock, log, waitMs: chargeWaitMs }),
+      storedObjects: createStoredObjectIndex({ store, clock: turnClock, log, waitMs: chargeWaitMs }),
       idempotencyRecords: createIdempotencyRecords({ store, vault, clock, log }),
       upstream: createUpstreams({ ...settings, guard, transport, clock, hostFacts }),
       limits: settings,

@@ -16,6 +16,7 @@ import { createRootAccount } from "../admin/create-root.ts";
 import { KEY_ACTIVITY, keyActivityAnswer } from "../admin/key-activity.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { TurnClock } from "../base/turn-clock.ts";
 import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
 import { observeRequests } from "../gateway/request-history/request-history.ts";
 import type { RequestTracer } from "../gateway/request-trace.ts";
@@ -72,7 +73,8 @@ export async function startService(
 ): Promise<Service> {
   const machine: Clock = realClock(() => settings.clockOffsetMs);
   const offset = new ClockOffset(() => settings.clockOffsetMs);
-  const clock = movedClock(machine, () => offset.movedMs());
+  const turnClock = new TurnClock(movedClock(machine, () => offset.movedMs()));
+  const clock: Clock = { ...machine, wall: turnClock.wall.bind(turnClock) };
   const random: Random = realRandom(clock);
   const seal = await withFilesOf("STORE_URL", () => secretsKey(settings));
   await withFilesOf("SPOOL_DIR", () => prepareSpool(settings.spoolDir));
@@ -114,7 +116,7 @@ export async function startService(
     throw asSetting(error);
   });
 
-  const core = { settings, system, store, clock, random, log, secretsKey: seal };
+  const core = { settings, system, store, clock, turnClock, random, log, secretsKey: seal };
   const gateway = await createNodeGateway({ ...core, recentRequests, counts, accessLog, tracer });
   closing.defer(gateway.finish);
   const { settlement, chooser } = gateway.parts;
