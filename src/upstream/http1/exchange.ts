@@ -34,14 +34,19 @@ const CANCELLED = new DOMException("the body is not needed", "AbortError");
 /** A running request, and the body of its response. */
 export class HttpExchange implements UpstreamBody {
   readonly #connection: ExchangeConnection;
-  readonly #response = Promise.withResolvers<UpstreamResponse>();
+  /** Resolves when the head of the response has arrived; rejects when the exchange ends before it. */
+  readonly response: Promise<UpstreamResponse>;
+  #resolveResponse!: (response: UpstreamResponse) => void;
+  #rejectResponse!: (error: unknown) => void;
   /** Pieces that have arrived; those before `#at` were read. */
   #pieces: BytePiece[] = [];
   #at = 0;
   #unread = 0;
   #state: "open" | "ended" | "failed" = "open";
   #error: unknown = null;
-  #waiting: PromiseWithResolvers<BytePiece | null> | null = null;
+  /** Settle the read that waits for a piece; null when none waits. */
+  #resolveRead: ((piece: BytePiece | null) => void) | null = null;
+  #rejectRead: ((error: unknown) => void) | null = null;
   /** Bytes that were dropped since `finish`; null before it. */
   #dropped: number | null = null;
   /** Ends the exchange from outside; null when nothing does. */
@@ -49,11 +54,10 @@ export class HttpExchange implements UpstreamBody {
 
   constructor(connection: ExchangeConnection) {
     this.#connection = connection;
-  }
-
-  /** Resolves when the head of the response has arrived; rejects when the exchange ends before it. */
-  get response(): Promise<UpstreamResponse> {
-    return this.#response.promise;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolveResponse = resolve;
+      this.#rejectResponse = reject;
+    });
   }
 
   /**
@@ -64,9 +68,11 @@ export class HttpExchange implements UpstreamBody {
     if (this.#at < this.#pieces.length) return this.#take();
     if (this.#state === "ended") return null;
     if (this.#state === "failed") throw this.#error;
-    if (this.#waiting !== null) throw new Error("the body is being read already");
-    this.#waiting = Promise.withResolvers();
-    return this.#waiting.promise;
+    if (this.#resolveRead !== null) throw new Error("the body is being read already");
+    return new Promise((resolve, reject) => {
+      this.#resolveRead = resolve;
+      this.#rejectRead = reject;
+    });
   }
 
   /** Ends the exchange when `signal` aborts. Call it once. */
@@ -105,16 +111,16 @@ export class HttpExchange implements UpstreamBody {
   onHead({ status, headers }: ResponseHead): void {
     const coding = headers.get("content-encoding");
     if (coding === null) {
-      this.#response.resolve({ status, headers, body: this });
+      this.#resolveResponse({ status, headers, body: this });
       return;
     }
     const body = decodedBody(this, coding);
     if (body !== null) {
       const plain = headers.without("content-encoding", "content-length");
-      this.#response.resolve({ status, headers: plain, body });
+      this.#resolveResponse({ status, headers: plain, body });
       return;
     }
-    this.#response.reject(new ProtocolError("the provider used a content coding that was not asked for"));
+    this.#rejectResponse(new ProtocolError("the provider used a content coding that was not asked for"));
     // The connection still reads what has arrived with the head, and must not be closed before that.
     queueMicrotask(() => this.cancel());
   }
@@ -126,10 +132,9 @@ export class HttpExchange implements UpstreamBody {
       if (this.#dropped > DROPPED_BYTES_MAX) this.cancel();
       return 0;
     }
-    const waiting = this.#waiting;
-    if (waiting !== null) {
-      this.#waiting = null;
-      waiting.resolve(piece);
+    if (this.#resolveRead !== null) {
+      this.#resolveRead(piece);
+      this.#endRead();
       return 0;
     }
     this.#pieces.push(piece);
@@ -140,8 +145,8 @@ export class HttpExchange implements UpstreamBody {
   onEnd(): void {
     if (this.#state !== "open") return;
     this.#state = "ended";
-    this.#waiting?.resolve(null);
-    this.#waiting = null;
+    this.#resolveRead?.(null);
+    this.#endRead();
   }
 
   /** Ends the exchange with an error, which follows what has arrived and was not read. */
@@ -149,10 +154,15 @@ export class HttpExchange implements UpstreamBody {
     if (this.#state === "failed") return;
     this.#state = "failed";
     this.#error = error;
-    this.#response.promise.catch(() => undefined);
-    this.#response.reject(error);
-    this.#waiting?.reject(error);
-    this.#waiting = null;
+    this.response.catch(() => undefined);
+    this.#rejectResponse(error);
+    this.#rejectRead?.(error);
+    this.#endRead();
+  }
+
+  #endRead(): void {
+    this.#resolveRead = null;
+    this.#rejectRead = null;
   }
 
   #dropPieces(): void {
