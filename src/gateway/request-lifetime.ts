@@ -4,6 +4,7 @@
 
 import { Cancellation } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
+import { Timeout, TimeoutQueue } from "../base/timeout-queue.ts";
 
 /** The abort reason when the client has disconnected. */
 export const CLIENT_GONE = new DOMException("the client has gone", "AbortError");
@@ -16,23 +17,29 @@ export interface LifetimeListener {
   closed(lifetime: Pick<RequestLifetime, "abort">): void;
 }
 
+/** The deadlines of a node's requests. */
+export type RequestDeadlines = TimeoutQueue<RequestLifetime>;
+
+/** Creates the deadlines of requests whose attempts may take `ms` milliseconds together. */
+export const createRequestDeadlines = (clock: Pick<Clock, "mono" | "after">, ms: number): RequestDeadlines =>
+  new TimeoutQueue(clock, ms, (lifetime) => lifetime.abort(TOO_LONG));
+
 /** The lifetime of one request. */
-export class RequestLifetime {
+export class RequestLifetime extends Timeout {
   /** Why the request ended; null while it has not. */
   ended: DOMException | null = null;
   private attempt: Cancellation | null = null;
   private wake: (() => void) | null = null;
   private listener: LifetimeListener | null = null;
   private isClosed = false;
-  private readonly cancelDeadline: () => void;
 
-  /** `ms` is the time that all attempts together may take. */
   constructor(
     client: AbortSignal,
-    private readonly clock: Clock,
-    ms: number,
+    private readonly clock: Pick<Clock, "after">,
+    private readonly deadlines: RequestDeadlines,
   ) {
-    this.cancelDeadline = clock.after(ms, () => this.abort(TOO_LONG));
+    super();
+    deadlines.add(this);
     if (client.aborted) this.abort(CLIENT_GONE);
     else client.addEventListener("abort", this);
   }
@@ -73,7 +80,7 @@ export class RequestLifetime {
    * answer.
    */
   clearDeadline(): void {
-    this.cancelDeadline();
+    this.deadlines.remove(this);
   }
 
   /** Registers the one listener that `close` calls. */
@@ -89,6 +96,6 @@ export class RequestLifetime {
     this.isClosed = true;
     this.listener?.closed(this);
     this.listener = null;
-    this.cancelDeadline();
+    this.deadlines.remove(this);
   }
 }

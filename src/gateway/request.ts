@@ -21,7 +21,7 @@ import { type AdmissionParts, admission, mustKeepUp } from "./admission/admissio
 import type { AdmissionInput } from "./admission/admission-request.ts";
 import { createAutoQuota } from "./admission/auto-quota.ts";
 import { cancelHold } from "./admission/hold-duty.ts";
-import { HoldHeartbeat } from "./admission/hold-heartbeat.ts";
+import { createHoldRenewals, HoldHeartbeat, type HoldRenewals } from "./admission/hold-heartbeat.ts";
 import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import type { FailedRequestLog } from "./answer/failed-request-log.ts";
@@ -47,7 +47,7 @@ import type { LargeBodies } from "./large-body/worker-pool.ts";
 import { parseRequest, refusedInput } from "./parse-request.ts";
 import { endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
 import type { RequestHistory } from "./request-history/request-history.ts";
-import { RequestLifetime } from "./request-lifetime.ts";
+import { createRequestDeadlines, type RequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
 import type { RequestTracer } from "./request-trace.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 import { codeOf } from "./traffic/outcome-code.ts";
@@ -56,7 +56,7 @@ import type { RequestObserver } from "./traffic/request-observer.ts";
 /** The services of the gateway on this node: the sum of what its steps declare. */
 export interface GatewayParts
   extends FailoverParts,
-    Omit<StreamAnswerParts, "ended">,
+    Omit<StreamAnswerParts, "ended" | "renewals">,
     WholeAnswerParts,
     KeepaliveParts {
   readonly system: ActorSystem<Protocol>;
@@ -84,6 +84,8 @@ export interface GatewayParts
 
 /** The services, with those that only the gateway itself uses. */
 interface RequestParts extends GatewayParts, AdmissionParts, Pick<StreamAnswerParts, "ended"> {
+  readonly deadlines: RequestDeadlines;
+  readonly renewals: HoldRenewals;
   readonly settlement: Settlement;
   readonly upstream: Upstream;
   readonly limits: GatewayLimits;
@@ -106,8 +108,12 @@ export function createGateway(given: GatewayParts): Gateway {
     observer.ended(context, clock.mono());
     context.trace?.ended(context, codeOf(context));
   };
-  const inFlight = createInFlight(given);
-  const parts: RequestParts = { ...given, autoQuota, idempotentAdmission, inFlight, ended };
+  const parts: RequestParts = {
+    ...{ ...given, autoQuota, idempotentAdmission, ended },
+    inFlight: createInFlight(given),
+    deadlines: createRequestDeadlines(clock, given.limits.upstreamTimeoutMs),
+    renewals: createHoldRenewals(clock),
+  };
   return (call, endpoint) => runRequest(parts, call, endpoint);
 }
 
@@ -116,8 +122,8 @@ async function runRequest(
   call: GatewayCall,
   endpoint: GatewayEndpoint,
 ): Promise<Outcome> {
-  const { clock, limits } = parts;
-  const lifetime = new RequestLifetime(call.signal, clock, limits.upstreamTimeoutMs);
+  const { clock } = parts;
+  const lifetime = new RequestLifetime(call.signal, clock, parts.deadlines);
   const context = new RunningRequest(parts.random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
   const { requestId } = context;
   // A stream closes its lifetime when it ends. A request with keepalives ends its hold with its work.

@@ -24,7 +24,7 @@ import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
 import type { EndedContext, RequestEnd } from "./ended-context.ts";
 import { endOf, FREE_ANSWER, type ReportEndedParts, reportEnded } from "./request-history/report-ended.ts";
-import { RequestLifetime } from "./request-lifetime.ts";
+import { createRequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
 import type { StoredObject, StoredObjectIndex } from "./stored-objects/object-index.ts";
@@ -66,10 +66,11 @@ const PATH = "/v1/responses";
 
 /** Creates the handler of stored responses. It takes a free hold and cancels it in every case. */
 export function createStoredResponse(parts: StoredResponseParts): StoredResponse {
+  const deadlines = createRequestDeadlines(parts.clock, parts.limits.upstreamTimeoutMs);
   return async (request) => {
     const id = parts.random.id();
     const requestId = request.requestId ?? id;
-    const lifetime = new RequestLifetime(request.signal, parts.clock, parts.limits.upstreamTimeoutMs);
+    const lifetime = new RequestLifetime(request.signal, parts.clock, deadlines);
     let headers: Record<string, string> = { "x-request-id": requestId };
     const report = new StoredResponseReport(parts, request, id, requestId);
     try {

@@ -6,7 +6,7 @@ import { assert } from "../base/errors.ts";
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
-import { cutBy, type UpstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** A URL in parts, so that a pinned address can replace the host name. */
@@ -28,7 +28,10 @@ export interface ConnectRequest {
   readonly signal: CancelSignal;
 }
 
-/** Sends a request. Returns the response with any status, or a failure when there was none. Never rejects. */
+/**
+ * Sends a request. Resolves with the response, whatever its status, or with the failure of an address that may not be asked.
+ * Rejects when no response comes; `cutBy` says what that means.
+ */
 export type Connect = (
   target: Target,
   call: ConnectRequest,
@@ -56,11 +59,9 @@ export const targetOf = (url: URL): Target => ({
 /** Creates the function that sends requests over `transport` to addresses pinned by `guard`. */
 export function createConnect(guard: SsrfGuard, transport: Transport): Connect {
   return (target, call) => {
-    const { signal } = call;
-    if (signal.aborted) return Promise.resolve({ ok: false, signal: cutBy(signal, null) });
+    if (call.signal.aborted) return Promise.reject(call.signal.reason);
     const pinned = guard.checked(target.origin);
-    const opening = pinned === undefined ? pinAndOpen(target, call) : openAt(target, call, pinned);
-    return opening.catch((error): UpstreamFailureResult => ({ ok: false, signal: cutBy(signal, error) }));
+    return pinned === undefined ? pinAndOpen(target, call) : openAt(target, call, pinned);
   };
 
   async function pinAndOpen(

@@ -16,7 +16,7 @@ import type {
   UpstreamKey,
   UpstreamRequest,
 } from "./upstream.ts";
-import { classify, isMissingPath } from "./upstream-failure.ts";
+import { classify, cutBy, isMissingPath } from "./upstream-failure.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** What an upstream needs from the node. */
@@ -79,7 +79,12 @@ export function createHttpUpstream(
     const headers = headersAt(found, attempt, credential);
     if (headers === null) return failed("invalid_key", "the secret cannot stand in a header");
     const { key, method, body, signal } = attempt;
-    const response = await connect(found.target, { method, headers, body, signal });
+    let response: UpstreamResponse | UpstreamFailureResult;
+    try {
+      response = await connect(found.target, { method, headers, body, signal });
+    } catch (error) {
+      return { ok: false, signal: cutBy(signal, error) };
+    }
     if ("signal" in response) return response;
     const { status } = response;
     if (status === 401 && !isRetry && way.refused?.(key, credential) === true) {

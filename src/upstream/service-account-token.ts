@@ -113,7 +113,7 @@ export function createTokens({ connect, clock, url }: TokenParts): Tokens {
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: new URLSearchParams({ grant_type: GRANT, assertion: statement }).toString(),
         signal: limit.signal,
-      });
+      }).catch((error): UpstreamFailureResult => ({ ok: false, signal: cutBy(limit.signal, error) }));
       if ("signal" in response) return failureOf(response.signal, response.signal.note);
       const text = (await readBounded(response.body, clock)).replaceAll(statement, "[removed]");
       if (response.status >= 200 && response.status < 300)

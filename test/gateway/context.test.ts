@@ -16,7 +16,7 @@ import {
 } from "../../src/gateway/context.ts";
 import { GATEWAY_ENDPOINTS } from "../../src/gateway/endpoints.ts";
 import { createGateway, type GatewayParts } from "../../src/gateway/request.ts";
-import { RequestLifetime } from "../../src/gateway/request-lifetime.ts";
+import { createRequestDeadlines, RequestLifetime } from "../../src/gateway/request-lifetime.ts";
 import { INTERNAL, refusalOf } from "../../src/http/errors.ts";
 import { responseOf } from "../../src/upstream/fetch-transport.ts";
 import type { UpstreamFailureResult, UpstreamHead } from "../../src/upstream/upstream.ts";
@@ -44,7 +44,9 @@ const callOf = (stream: boolean) => chatCall({ payload: async () => chatPayload(
 describe("the object of a request", () => {
   const running = () => {
     const call = callOf(false);
-    return new RunningRequest("r", call, CHAT, new RequestLifetime(call.signal, manualClock(), 1_000), 1, 0);
+    const clock = manualClock();
+    const lifetime = new RequestLifetime(call.signal, clock, createRequestDeadlines(clock, 1_000));
+    return new RunningRequest("r", call, CHAT, lifetime, 1, 0);
   };
   const fields = { request: { model: "m" } } as ParsedFields;
 

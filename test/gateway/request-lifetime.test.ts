@@ -2,14 +2,22 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Cancellation } from "../../src/base/cancellation.ts";
-import { ACCOUNT_CLOSED, RequestLifetime } from "../../src/gateway/request-lifetime.ts";
+import {
+  ACCOUNT_CLOSED,
+  createRequestDeadlines,
+  RequestLifetime,
+} from "../../src/gateway/request-lifetime.ts";
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
 function rig(ms = 1_000) {
   const clock = manualClock();
   const client = new AbortController();
-  return { clock, client, lifetime: new RequestLifetime(client.signal, clock, ms) };
+  return {
+    clock,
+    client,
+    lifetime: new RequestLifetime(client.signal, clock, createRequestDeadlines(clock, ms)),
+  };
 }
 
 /** The error of what waits on the attempt. */
@@ -95,7 +103,8 @@ describe("an attempt", () => {
   test("has ended before it begins when the client had gone before the request began", () => {
     const client = new AbortController();
     client.abort();
-    const lifetime = new RequestLifetime(client.signal, manualClock(), 1_000);
+    const clock = manualClock();
+    const lifetime = new RequestLifetime(client.signal, clock, createRequestDeadlines(clock, 1_000));
     expect([reasonOf(lifetime.newAttempt()), lifetime.ended?.name]).toEqual(["client_gone", "AbortError"]);
   });
 

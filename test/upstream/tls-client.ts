@@ -6,6 +6,7 @@ import { createFetchTransport } from "../../src/upstream/fetch-transport.ts";
 import { createConnect, targetOf } from "../../src/upstream/http-client.ts";
 import { Http1Transport } from "../../src/upstream/http1/http1-transport.ts";
 import { createSsrfGuard } from "../../src/upstream/ssrf-guard.ts";
+import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { textOf } from "./rig.ts";
 
 const resolve = async () => ["127.0.0.1"];
@@ -21,7 +22,7 @@ for (const address of addresses) {
     headers: {},
     body: null,
     signal,
-  });
+  }).catch((error) => ({ signal: cutBy(signal, error) }));
   console.log(JSON.stringify("signal" in answer ? answer.signal.note : await textOf(answer.body)));
 }
 transport.close();

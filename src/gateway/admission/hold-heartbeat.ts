@@ -3,13 +3,21 @@
 
 import { type Nano, ZERO } from "../../../actors/money.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Timeout, TimeoutQueue } from "../../base/timeout-queue.ts";
 import type { AdmittedContext } from "../context.ts";
 import { worstCase } from "../metering/hold-estimate.ts";
 import type { Settlement } from "./settlement.ts";
 
+/** The next renewals of a node's holds. */
+export type HoldRenewals = TimeoutQueue<HoldHeartbeat>;
+
+/** Creates the renewals of holds. */
+export const createHoldRenewals = (clock: Pick<Clock, "mono" | "after">): HoldRenewals =>
+  new TimeoutQueue(clock, RENEW_MS, (heartbeat) => heartbeat.beat());
+
 /** The services of the heartbeat. */
 export interface HoldHeartbeatParts {
-  readonly clock: Clock;
+  readonly renewals: HoldRenewals;
   readonly settlement: Pick<Settlement, "renew">;
 }
 
@@ -21,24 +29,26 @@ const CHARS_PER_TOKEN = 3;
  * Renews a hold every minute while the attempts run, because a provider may take longer than a hold lives.
  * Begins at once and lasts until `stop`.
  */
-export class HoldHeartbeat {
+export class HoldHeartbeat extends Timeout {
   protected cost: Nano = ZERO;
   protected tokens = 0;
-  private readonly beat = (): void => {
-    this.renew();
-    this.cancelTimer = this.parts.clock.after(RENEW_MS, this.beat);
-  };
-  private cancelTimer: () => void;
 
   constructor(
     private readonly parts: HoldHeartbeatParts,
     protected readonly context: Pick<AdmittedContext, "id" | "admission">,
   ) {
-    this.cancelTimer = parts.clock.after(RENEW_MS, this.beat);
+    super();
+    parts.renewals.add(this);
+  }
+
+  /** A minute has passed since the last renewal. */
+  beat(): void {
+    this.parts.renewals.add(this);
+    this.renew();
   }
 
   stop(): void {
-    this.cancelTimer();
+    this.parts.renewals.remove(this);
   }
 
   protected renew(): void {

@@ -229,7 +229,7 @@ class NodeSettlement implements Settlement {
 
   /** Sends a charge, and ends its wait when it is stored or refused. One that is late already is sent from the spool. */
   private store(wait: ChargeWait): void {
-    if (wait.isOver) return;
+    if (!wait.isQueued) return;
     const { account, facts } = wait;
     const input = this.holds.isTakenAtOnce(facts.id) ? { ...facts, isLast: true as const } : facts;
     const options = { id: facts.id, budgetMs: this.waitMs };

@@ -23,7 +23,7 @@ import type { Log } from "../../base/log.ts";
 import type { StreamError } from "../../dialect/dialect.ts";
 import { cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import { cancelHold, chargeHold } from "../admission/hold-duty.ts";
-import { StreamHold } from "../admission/hold-heartbeat.ts";
+import { type HoldRenewals, StreamHold } from "../admission/hold-heartbeat.ts";
 import type { Settlement } from "../admission/settlement.ts";
 import { rowOf } from "../attempt/attempt.ts";
 import { misread } from "../attempt/attempt-reader.ts";
@@ -45,6 +45,7 @@ import { headersOf, soundType } from "./headers.ts";
 export interface StreamAnswerParts extends ReportEndedParts {
   readonly settlement: Pick<Settlement, "charge" | "cancel" | "renew">;
   readonly levelReporter: Pick<LevelReporter, "failed" | "succeeded">;
+  readonly renewals: HoldRenewals;
   readonly storedObjects: Pick<StoredObjectIndex, "keep">;
   readonly counter: TokenCounter;
   readonly clock: Clock;

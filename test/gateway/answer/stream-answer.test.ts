@@ -7,6 +7,7 @@ import { RefusedError } from "../../../src/base/errors.ts";
 import type { LogLevel } from "../../../src/base/log.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
 import { messages } from "../../../src/dialect/messages/messages.ts";
+import { createHoldRenewals } from "../../../src/gateway/admission/hold-heartbeat.ts";
 import { answerStream } from "../../../src/gateway/answer/stream-answer.ts";
 import { answerWhole } from "../../../src/gateway/answer/whole-answer.ts";
 import type { BodySource } from "../../../src/gateway/call.ts";
@@ -41,8 +42,10 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     size: sizeOf({ promptTokens: 5, maxOutput: 500 }),
   };
   const answer = { usage: { prompt_tokens: 4, completion_tokens: 2 }, serviceTier: null, texts: ["hi"] };
+  const clock = manualClock();
   const parts = {
-    clock: manualClock(),
+    clock,
+    renewals: createHoldRenewals(clock),
     settlement: { charge: () => Promise.reject(error), renew: () => {} },
     levelReporter: { succeeded: () => {} },
     counter: { count: async () => 1 },

@@ -23,7 +23,7 @@ import {
   type IdempotentAdmissionParts,
 } from "../../../src/gateway/idempotency/idempotent-admission.ts";
 import { createInProgressKeys } from "../../../src/gateway/idempotency/in-progress-keys.ts";
-import { RequestLifetime } from "../../../src/gateway/request-lifetime.ts";
+import { createRequestDeadlines, RequestLifetime } from "../../../src/gateway/request-lifetime.ts";
 import { createSingleNodePlacement } from "../../../src/runtime/placement/single-node.ts";
 import { createSystem } from "../../../src/runtime/system.ts";
 import { createSecretVault } from "../../../src/upstream/secret-vault.ts";
@@ -108,6 +108,7 @@ async function rig() {
 
   const asked = (key: string, body = "{}") =>
     idempotencyRecords.hashes(CHAT.path, key, bodyOf(body), MAIN_API_KEY);
+  const deadlines = createRequestDeadlines(clock, 600_000);
   /** A request, and what became of its admission so far. */
   function ask(
     id: string,
@@ -121,7 +122,7 @@ async function rig() {
     const admitted = by
       .hashes(caller, request)
       .then((idempotency) =>
-        by.admit({ ...input, idempotency }, new RequestLifetime(signal, clock, 600_000)),
+        by.admit({ ...input, idempotency }, new RequestLifetime(signal, clock, deadlines)),
       );
     admitted.then(
       (granted) => {
