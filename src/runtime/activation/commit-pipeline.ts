@@ -11,7 +11,7 @@ import { assert } from "../../base/errors.ts";
 import type { Appended, Commit } from "../../store/store.ts";
 import type { Effect } from "../actor.ts";
 import type { ActorContext } from "./actor-context.ts";
-import { type CommitBatch, emptyCommitBatch } from "./commit-batch.ts";
+import { CommitBatch } from "./commit-batch.ts";
 import type { Writer } from "./committer.ts";
 import type { DedupTable } from "./dedup-table.ts";
 import { advance } from "./replay.ts";
@@ -60,7 +60,7 @@ export class CommitPipeline implements Writer {
   batchFor(events: number): CommitBatch {
     const last = this.queue.at(-1);
     if (last !== undefined && last.events.length + events <= this.actor.host.limits.commitEvents) return last;
-    const batch = emptyCommitBatch();
+    const batch = new CommitBatch();
     this.queue = [...this.queue, batch];
     return batch;
   }

@@ -1,7 +1,7 @@
 // Appends to the ledger: the transaction that stores commits.
 //
-// 1. `commitCells` turns a commit into cells at once, so that later changes by the caller have no effect, and a
-//    body that is not plain data fails for its caller alone.
+// 1. `commitCells` turns the commits of a call into cells at once, so that later changes by the caller have no effect,
+//    and a body that is not plain data fails for its caller alone.
 // 2. When a stored commit has the same nonce, it is our own earlier attempt: committed. With another nonce:
 //    lost.
 // 3. The outcome of one commit does not depend on the others. An error undoes the whole transaction and is

@@ -27,8 +27,14 @@ const FORMAT = 1;
 export const COMMIT_CELLS = 5;
 const [ACTOR, SEQ, AT, HEAD, BODY] = [0, 1, 2, 3, 4];
 
-/** A commit as cells. Throws when it is not plain data, or has a number that no head takes. */
-export function commitCells(c: Commit): Cells {
+/** Returns commits as cells. Throws when one is not plain data, or has a number that no head takes. */
+export function commitCells(commits: readonly Commit[]): Cells {
+  const cells: (string | number)[] = [];
+  for (const commit of commits) addCells(cells, commit);
+  return cells;
+}
+
+function addCells(cells: (string | number)[], c: Commit): void {
   const { actor, seq, shard, epoch, by, at, linesTo, lines, marks } = c;
   // Refused here, the error concerns this caller only; found by the writer, it would undo the other commits too.
   const hasNumbers = [seq, shard, epoch, at, linesTo, lines].every(Number.isSafeInteger) && c.v === FORMAT;
@@ -36,7 +42,7 @@ export function commitCells(c: Commit): Cells {
   const hasLists = Array.isArray(c.done) && Array.isArray(c.events);
   assert(hasNumbers && hasTexts && hasLists, `commit ${actor}/${seq} holds what the ledger does not take`);
   const head = JSON.stringify([actor, seq, shard, epoch, by, at, linesTo, lines, marks]);
-  return [actor, seq, at, head, JSON.stringify([c.done, c.events])];
+  cells.push(actor, seq, at, head, JSON.stringify([c.done, c.events]));
 }
 
 /** The columns of a row, in the order of the table without its key. */

@@ -7,7 +7,8 @@
 //
 // 1. setImmediate, not a microtask: each incoming message is a turn of its own, and with microtasks each
 //    would wait for a sync of its own. When idle, it fires within the same iteration of the event loop.
-// 2. A transaction takes at most COMMITS_MAX commits, so that the first of them does not wait for many.
+// 2. A transaction takes the appends that wait, up to COMMITS_MAX commits, so that the first of them does not wait for
+//    many. An append is never divided.
 // 3. A failed transaction answers unknown, not "failed": the error may come from the sync of a stored one.
 //
 // bound                           outcome
@@ -23,7 +24,7 @@ import assert from "node:assert/strict";
 import type { Clock } from "../../base/clock.ts";
 import type { Appended, Commit } from "../store.ts";
 import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store-errors.ts";
-import { commitCells } from "./ledger-rows.ts";
+import { COMMIT_CELLS, commitCells } from "./ledger-rows.ts";
 import {
   type Cells,
   type CommitOutcome,
@@ -39,7 +40,7 @@ import {
   writeError,
 } from "./write-messages.ts";
 
-/** Commits in one transaction at most. */
+/** Commits in a transaction of several appends at most. */
 export const COMMITS_MAX = 256;
 const WRITES_MAX = 64;
 /** Milliseconds that a write waits for its reply at most. */
@@ -57,24 +58,19 @@ interface Parts {
   readonly onApplied: (op: Op, result: unknown) => void;
 }
 
-/** The commits of one call, whose outcomes are returned together. */
+/** The commits of one call. */
 class Append {
-  readonly answers: Appended[] = [];
+  isSettled = false;
   constructor(
-    readonly size: number,
+    readonly cells: Cells,
+    readonly chars: number,
     readonly untilMs: number,
     readonly resolve: (answers: readonly Appended[]) => void,
   ) {}
 
-  get isSettled(): boolean {
-    return this.answers.length === this.size;
+  get size(): number {
+    return this.cells.length / COMMIT_CELLS;
   }
-}
-
-interface WaitingCommit {
-  readonly of: Append;
-  readonly cells: Cells;
-  readonly chars: number;
 }
 
 interface WaitingWrite {
@@ -90,10 +86,10 @@ interface WaitingWrite {
 export class WriteQueue {
   readonly #parts: Parts;
   #writer: SqliteWriter | null = null;
-  #commits: WaitingCommit[] = [];
+  #appends: Append[] = [];
   #writes: WaitingWrite[] = [];
   /** Null when no message of the lane is in flight. */
-  #commitsInFlight: readonly WaitingCommit[] | null = null;
+  #appendsInFlight: readonly Append[] | null = null;
   #writesInFlight: readonly WaitingWrite[] | null = null;
   #isFlushScheduled = false;
   #chars = 0;
@@ -117,20 +113,15 @@ export class WriteQueue {
   async append(commits: readonly Commit[]): Promise<readonly Appended[]> {
     assert(!this.#closed, "the store is closed");
     if (commits.length === 0) return [];
-    const rows = commits.map((commit) => {
-      const cells = commitCells(commit);
-      return { cells, chars: charsIn(cells) };
-    });
-    const chars = rows.reduce((sum, row) => sum + row.chars, 0);
+    const cells = commitCells(commits);
+    const chars = charsIn(cells);
     const refusal = this.#lost ?? this.#refusalIfFull(commits.length, chars);
     if (refusal !== null) {
       this.#parts.onError(refusal);
       return commits.map(() => "unknown");
     }
-    const { promise, resolve } = Promise.withResolvers<readonly Appended[]>();
-    const of = new Append(commits.length, this.#register(chars), resolve);
-    for (const row of rows) this.#commits.push({ of, ...row });
-    return promise;
+    const untilMs = this.#register(chars);
+    return new Promise((resolve) => this.#appends.push(new Append(cells, chars, untilMs, resolve)));
   }
 
   /**
@@ -161,9 +152,10 @@ export class WriteQueue {
     if (this.#lost !== null) return;
     const lost = new StoreLostError(why);
     this.#lost = lost;
-    for (const { of } of [...(this.#commitsInFlight ?? []), ...this.#commits]) this.#answerUnknown(of, lost);
+    for (const append of [...(this.#appendsInFlight ?? []), ...this.#appends])
+      this.#answerUnknown(append, lost);
     for (const one of [...(this.#writesInFlight ?? []), ...this.#writes]) this.#settle(one, lost);
-    this.#commits = [];
+    this.#appends = [];
     this.#writes = [];
   }
 
@@ -179,7 +171,7 @@ export class WriteQueue {
   }
 
   #refusalIfFull(writes: number, chars: number): StoreBusyError | null {
-    const waiting = this.#commits.length + this.#writes.length;
+    const waiting = sizeOf(this.#appends) + this.#writes.length;
     // A single call may exceed the bound, because its data is already in memory.
     const isFull = waiting + writes > WAITING_MAX || this.#chars + chars > WAITING_CHARS_MAX;
     return this.#open > 0 && isFull ? new StoreBusyError("too much waits for the database already") : null;
@@ -212,9 +204,10 @@ export class WriteQueue {
   }
 
   #flush(): void {
-    if (this.#commitsInFlight === null && this.#commits.length > 0) {
-      this.#commitsInFlight = this.#commits.splice(0, COMMITS_MAX);
-      this.#writer?.post(this.#commitsInFlight.flatMap(({ cells }) => cells));
+    if (this.#appendsInFlight === null && this.#appends.length > 0) {
+      const appends = this.#takeAppends();
+      this.#appendsInFlight = appends;
+      this.#writer?.post(appends.length === 1 ? appends[0]!.cells : appends.flatMap(({ cells }) => cells));
     }
     if (this.#writesInFlight === null && this.#writes.length > 0) {
       this.#writesInFlight = this.#writes.splice(0, WRITES_MAX);
@@ -222,18 +215,34 @@ export class WriteQueue {
     }
   }
 
+  /** Removes and returns the appends of the next transaction. */
+  #takeAppends(): readonly Append[] {
+    let count = 1;
+    let commits = this.#appends[0]!.size;
+    while (count < this.#appends.length) {
+      commits += this.#appends[count]!.size;
+      if (commits > COMMITS_MAX) break;
+      count++;
+    }
+    return this.#appends.splice(0, count);
+  }
+
   #committed(outcomes: string | WriteFailure): void {
-    const rows = this.#commitsInFlight ?? [];
-    this.#commitsInFlight = null;
-    if (typeof outcomes !== "string" && rows.some(({ of }) => !of.isSettled)) {
+    const appends = this.#appendsInFlight ?? [];
+    this.#appendsInFlight = null;
+    if (typeof outcomes !== "string" && appends.some(({ isSettled }) => !isSettled)) {
       this.#parts.onError(writeError(outcomes));
     }
-    rows.forEach(({ of, chars }, i) => {
-      this.#chars -= chars;
-      if (of.isSettled) return;
-      of.answers.push(typeof outcomes === "string" ? OUTCOMES[outcomes[i] as CommitOutcome] : "unknown");
-      if (of.isSettled) this.#answer(of);
-    });
+    let from = 0;
+    for (const append of appends) {
+      const answers: Appended[] = [];
+      for (let i = from; i < from + append.size; i++) {
+        answers.push(typeof outcomes === "string" ? OUTCOMES[outcomes[i] as CommitOutcome] : "unknown");
+      }
+      from += append.size;
+      this.#chars -= append.chars;
+      if (!append.isSettled) this.#answer(append, answers);
+    }
   }
 
   #written(results: readonly Result[]): void {
@@ -250,16 +259,19 @@ export class WriteQueue {
     });
   }
 
-  #answer(of: Append): void {
-    of.resolve(of.answers);
+  #answer(append: Append, answers: readonly Appended[]): void {
+    append.isSettled = true;
+    append.resolve(answers);
     this.#unregister();
   }
 
-  #answerUnknown(of: Append, why: Error): void {
-    if (of.isSettled) return;
-    while (!of.isSettled) of.answers.push("unknown");
+  #answerUnknown(append: Append, why: Error): void {
+    if (append.isSettled) return;
     this.#parts.onError(why);
-    this.#answer(of);
+    this.#answer(
+      append,
+      Array.from({ length: append.size }, () => "unknown" as const),
+    );
   }
 
   #settle(one: WaitingWrite, error: Error | null, result?: unknown): void {
@@ -274,21 +286,22 @@ export class WriteQueue {
   #checkDeadlines(): void {
     const now = this.#parts.clock.mono();
     const timeout = new StoreTimeoutError(`the database did not answer within ${WRITE_MS / 1_000} s`);
-    for (const { of } of [...(this.#commitsInFlight ?? []), ...this.#commits]) {
-      if (of.untilMs <= now) this.#answerUnknown(of, timeout);
+    for (const append of [...(this.#appendsInFlight ?? []), ...this.#appends]) {
+      if (append.untilMs <= now) this.#answerUnknown(append, timeout);
     }
     for (const one of [...(this.#writesInFlight ?? []), ...this.#writes]) {
       if (one.untilMs <= now) this.#settle(one, timeout);
     }
-    this.#commits = this.#commits.filter((row) => this.#keeps(row, row.of.isSettled));
-    this.#writes = this.#writes.filter((one) => this.#keeps(one, one.isSettled));
-    if (this.#commitsInFlight?.every(({ of }) => of.isSettled)) this.#abandon("commits");
+    this.#appends = this.#appends.filter((append) => this.#keeps(append));
+    this.#writes = this.#writes.filter((write) => this.#keeps(write));
+    if (this.#appendsInFlight?.every(({ isSettled }) => isSettled)) this.#abandon("commits");
     if (this.#writesInFlight?.every(({ isSettled }) => isSettled)) this.#abandon("writes");
     this.#cancelCheck =
       this.#open === 0 ? null : this.#parts.clock.after(CHECK_MS, () => this.#checkDeadlines());
   }
 
-  #keeps({ chars }: { readonly chars: number }, isSettled: boolean): boolean {
+  /** Whether something still waits for an answer. What does not is taken off the total. */
+  #keeps({ chars, isSettled }: { readonly chars: number; readonly isSettled: boolean }): boolean {
     if (isSettled) this.#chars -= chars;
     return !isSettled;
   }
@@ -297,6 +310,9 @@ export class WriteQueue {
     this.#writer?.post({ abandon: lane });
   }
 }
+
+/** The number of commits in appends. */
+const sizeOf = (appends: readonly Append[]): number => appends.reduce((sum, { size }) => sum + size, 0);
 
 /** The approximate size of plain data: the length of its texts. */
 function charsIn(value: unknown): number {

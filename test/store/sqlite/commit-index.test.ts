@@ -40,7 +40,7 @@ afterEach(() => {
 
 const appended = (to: SqliteConnection) => {
   const store = appending(to);
-  return (given: readonly Commit[]) => store(given.flatMap(commitCells));
+  return (given: readonly Commit[]) => store(commitCells(given));
 };
 
 const ACTORS = ["account/1", "account/10", "account/2", "owner/2"];

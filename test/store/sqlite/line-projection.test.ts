@@ -44,7 +44,7 @@ describe("a projection", () => {
       clock,
       onError: (error) => errors.push(error),
     });
-  const append = (given: readonly Commit[]) => appending(connection)(given.flatMap(commitCells));
+  const append = (given: readonly Commit[]) => appending(connection)(commitCells(given));
   const count = (): unknown => connection.db.query("SELECT count(*) FROM lines").values()[0]![0];
 
   test("does nothing until it is woken, and nothing again once it has projected what there is", async () => {
@@ -265,14 +265,12 @@ describe("a store", () => {
     migrate(connection);
     const append = appending(connection);
     const model = (seq: number) => (seq === 3 ? "rare" : "m");
-    const cells = Array.from({ length: lines }, (_, i) =>
-      commitCells(
-        commit("account/1", i + 1, {
-          events: [{ at: 1_001 + i, line: true, e: { type: "charge", model: model(i + 1) } }],
-        }),
-      ),
+    const charges = Array.from({ length: lines }, (_, i) =>
+      commit("account/1", i + 1, {
+        events: [{ at: 1_001 + i, line: true, e: { type: "charge", model: model(i + 1) } }],
+      }),
     );
-    append(cells.flat());
+    append(commitCells(charges));
     connection.close();
     return `sqlite:${path}`;
   };

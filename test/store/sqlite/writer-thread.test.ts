@@ -28,7 +28,7 @@ test("a thread that breaks reports why, and what it acknowledged before is store
     onReply: reply.resolve,
     onLost: lost.resolve,
   });
-  thread.post(commitCells(commit("account/1", 1)));
+  thread.post(commitCells([commit("account/1", 1)]));
   expect(await reply.promise).toEqual({ commits: "c" });
   expect(await sqliteJournal(connection).lastCommit("account/1")).toMatchObject({ seq: 1 });
   thread.post(null as never);
