@@ -98,7 +98,8 @@ export class WriteQueue {
   #cancelCheck: (() => void) | null = null;
   #closed = false;
   #lost: StoreLostError | null = null;
-  #idle = Promise.withResolvers<void>();
+  /** Resolves when no call is open; null while nothing waits for that. */
+  #whenIdle: PromiseWithResolvers<void> | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -167,7 +168,9 @@ export class WriteQueue {
   /** Refuses later calls. Resolves when all open calls are resolved, after WRITE_MS at the latest. */
   finish(): Promise<void> {
     this.#closed = true;
-    return this.#open === 0 ? Promise.resolve() : this.#idle.promise;
+    if (this.#open === 0) return Promise.resolve();
+    this.#whenIdle ??= Promise.withResolvers();
+    return this.#whenIdle.promise;
   }
 
   #refusalIfFull(writes: number, chars: number): StoreBusyError | null {
@@ -191,7 +194,7 @@ export class WriteQueue {
     if (this.#open > 0) return;
     this.#cancelCheck?.();
     this.#cancelCheck = null;
-    this.#idle.resolve();
+    this.#whenIdle?.resolve();
   }
 
   #scheduleFlush(): void {

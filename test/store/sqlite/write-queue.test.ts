@@ -74,6 +74,25 @@ describe("no answer within ten seconds", () => {
     expect(await after).toEqual(["committed"]);
   });
 
+  test("an end waits for what is open, also after a time in which nothing was", async () => {
+    const first = queue.append([commit("account/1", 1)]);
+    await turn();
+    queue.receive({ commits: "c" });
+    await first;
+    const second = queue.append([commit("account/1", 2)]);
+    await turn();
+    const waiting = queue.append([commit("account/1", 3)]);
+    const end = queue.finish();
+    expect(await isOpen(end)).toBe(true);
+    queue.receive({ commits: "c" });
+    await second;
+    await turn();
+    expect(await isOpen(end)).toBe(true);
+    queue.receive({ commits: "c" });
+    expect(await waiting).toEqual(["committed"]);
+    await end;
+  });
+
   test("an end waits no longer", async () => {
     const [answer] = [queue.append([commit("account/1", 1)])];
     const end = queue.finish();
