@@ -1,5 +1,5 @@
 // Timeouts of one length. They end in the order in which they began, so a list of them and one timer for the first are
-// enough; a timer for each would be the most of what it costs to begin and end one, and nearly all end before their time.
+// enough; a timer for each would cost more than all else that begins and ends one, and nearly all end before their time.
 // What may time out is itself the link of the list.
 
 import type { Clock } from "./clock.ts";
@@ -81,7 +81,9 @@ export class TimeoutQueue<Item extends Timeout> {
         this.#onTimeout(item);
       }
     } finally {
-      if (this.#first !== null) this.#stopTimer ??= this.#clock.after(this.#first.untilMs - now, this.#sweep);
+      // What was added meanwhile has set the timer for itself, though others are due before it.
+      this.#stop();
+      if (this.#first !== null) this.#stopTimer = this.#clock.after(this.#first.untilMs - now, this.#sweep);
     }
   };
 }

@@ -93,6 +93,19 @@ test("an item may be added again and others removed while items time out", async
   expect(over).toEqual([`a ${start + 1_000}`, `c ${start + 1_000}`, `a ${start + 2_000}`]);
 });
 
+test("an item that is added again while others time out does not keep a later one waiting", async () => {
+  const { clock, queue, over, add, start, timers } = rig((item) => {
+    if (item.name === "a") queue.add(item);
+  });
+  add("a");
+  await clock.advance(300);
+  add("b");
+  await clock.advance(1_000);
+  expect(over).toEqual([`a ${start + 1_000}`, `b ${start + 1_300}`]);
+  await clock.advance(700);
+  expect([over.at(-1), timers()]).toEqual([`a ${start + 2_000}`, 1]);
+});
+
 test("one that throws does not keep the others from their time", async () => {
   const { clock, over, add, start } = rig((item) => {
     if (item.name === "a") throw new Error("a");
