@@ -38,6 +38,7 @@ export function createRecoveryScan(parts: {
 }): RecoveryScan {
   const { store, clock, log, placement, draining } = parts;
   const loads = new Semaphore(parts.limits.loads);
+  let turn = Promise.resolve();
   let begun = 0;
   let ended = 0;
 
@@ -59,6 +60,18 @@ export function createRecoveryScan(parts: {
     }
   }
 
+  /** Resolves at the end of a turn of the event loop, each call in a turn of its own. */
+  function ownTurn(): Promise<void> {
+    turn = turn.then(() => new Promise((resolve) => clock.endOfTurn(resolve)));
+    return turn;
+  }
+
+  /** Loads an actor. Of a store that answers at once all actors would be read within a single turn of the event loop. */
+  async function load(name: string): Promise<void> {
+    await ownTurn();
+    await parts.ensureLoaded(name);
+  }
+
   return {
     isUnfinished: () => begun === 0 || ended < begun,
     async scan(shards, since) {
@@ -74,7 +87,7 @@ export function createRecoveryScan(parts: {
         if (draining()) return;
         const names = await actorsToRecover(mine, since - MARGIN_MS);
         if (names.length > 0 || mine().length > 0) log("info", "sweep", { actors: names.length });
-        await Promise.all(names.map((name) => loads.run(() => parts.ensureLoaded(name))));
+        await Promise.all(names.map((name) => loads.run(() => load(name))));
       }
       ended++;
     },

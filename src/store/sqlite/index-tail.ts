@@ -1,6 +1,6 @@
 // The commits of the ledger that the table `commitIndex` does not have yet, in memory: those of the rows behind its place. Their
-// heads are read when a commit is looked for, each row once. There are those of a second and a little more, some 25,000 at most
-// (index-projection.ts). It never writes.
+// heads are read when a commit is looked for, each row once. There are those of a second and a little more, with
+// their dedup ids some 50,000 at most (index-projection.ts). It never writes.
 
 import type { SqliteConnection } from "./connection.ts";
 import { type CommitHead, parseHeads } from "./ledger-rows.ts";

@@ -1,10 +1,13 @@
 // Reads of the ledger: an actor's commits by seq, by ledger line and by dedup id, and the list of actors. It
 // never writes. Every call parses its results anew, so callers share nothing.
 
-import type { Store } from "../store.ts";
+import type { Commit, Store } from "../store.ts";
 import { CommitIndex, withLines } from "./commit-index.ts";
 import type { SqliteConnection } from "./connection.ts";
 import type { IndexEntry } from "./index-tail.ts";
+
+/** Commits that are read in one turn of the event loop: two milliseconds, where each is in a row of its own. */
+const STEP_COMMITS = 100;
 
 type Journal = Pick<
   Store,
@@ -37,8 +40,15 @@ export function sqliteJournal(
 
   return {
     async readCommits(actor, after, limit) {
-      await index.catchUp();
-      return read(index.after(actor, after, limit));
+      const commits: Commit[] = [];
+      for (;;) {
+        await index.catchUp();
+        const size = Math.min(STEP_COMMITS, limit - commits.length);
+        const some = read(index.after(actor, commits.at(-1)?.seq ?? after, size));
+        commits.push(...some);
+        if (some.length < size || commits.length === limit) return commits;
+        await new Promise(setImmediate);
+      }
     },
     async hasDedupId(actor, mark) {
       await index.catchUp();

@@ -24,8 +24,8 @@ export type CommitHead = Omit<Commit, "v" | "done" | "events">;
 const FORMAT = 1;
 
 /** The cells of a commit on its way to the writer. */
-export const COMMIT_CELLS = 5;
-const [ACTOR, SEQ, AT, HEAD, BODY] = [0, 1, 2, 3, 4];
+export const COMMIT_CELLS = 6;
+const [ACTOR, SEQ, AT, MARKS, HEAD, BODY] = [0, 1, 2, 3, 4, 5];
 
 /** Returns commits as cells. Throws when one is not plain data, or has a number that no head takes. */
 export function commitCells(commits: readonly Commit[]): Cells {
@@ -42,7 +42,7 @@ function addCells(cells: (string | number)[], c: Commit): void {
   const hasLists = Array.isArray(c.done) && Array.isArray(c.events);
   assert(hasNumbers && hasTexts && hasLists, `commit ${actor}/${seq} holds what the ledger does not take`);
   const head = JSON.stringify([actor, seq, shard, epoch, by, at, linesTo, lines, marks]);
-  cells.push(actor, seq, at, head, JSON.stringify([c.done, c.events]));
+  cells.push(actor, seq, at, marks.length, head, JSON.stringify([c.done, c.events]));
 }
 
 /** The columns of a row, in the order of the table without its key. */
@@ -81,6 +81,14 @@ export const actorOfCells = (cells: Cells, from: number): string => cells[from +
 
 /** The seq of the commit whose cells begin at an index. */
 export const seqOfCells = (cells: Cells, from: number): number => cells[from + SEQ] as number;
+
+/** The number of commits in cells, and of their dedup ids. */
+export function entriesIn(cells: Cells): number {
+  let entries = 0;
+  for (let from = 0; from < cells.length; from += COMMIT_CELLS)
+    entries += 1 + (cells[from + MARKS] as number);
+  return entries;
+}
 
 /** The head of the commit whose cells begin at an index. */
 export const headOfCells = (cells: Cells, from: number): CommitHead =>

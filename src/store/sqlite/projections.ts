@@ -11,10 +11,10 @@ export interface Projections {
   /** Begins to project what is stored now within a second. */
   wake(): void;
   /**
-   * Called with the number of commits behind each append. Each append advances the index by some steps where too many commits wait for
-   * it, so that it keeps up with any load, and the commits that are not indexed are never many.
+   * Called behind each append with the number of its commits and dedup ids. Each append advances the index by some steps where too
+   * many of them wait for it, so that it keeps up with any load, and those that are not indexed are never many.
    */
-  committed(commits: number): void;
+  committed(entries: number): void;
   stop(): void;
 }
 
@@ -37,8 +37,8 @@ export function sqliteProjections(parts: {
   };
   return {
     wake,
-    committed(commits) {
-      if (index.committed(commits)) for (let step = 0; step < APPEND_STEPS; step++) indexing.stepNow();
+    committed(entries) {
+      if (index.committed(entries)) for (let step = 0; step < APPEND_STEPS; step++) indexing.stepNow();
       wake();
     },
     stop() {

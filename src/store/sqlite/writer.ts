@@ -7,6 +7,7 @@ import { appending } from "./append.ts";
 import { rowWrites } from "./claims.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { documentWrites } from "./documents.ts";
+import { entriesIn } from "./ledger-rows.ts";
 import type { Projections } from "./projections.ts";
 import { recordWrites } from "./records.ts";
 import {
@@ -29,6 +30,8 @@ const LOCKED: WriteFailure = { failed: "database is locked", code: "SQLITE_BUSY"
 
 type Task = Cells | { readonly writes: readonly Write[] } | { readonly close: true };
 
+const isCells = (task: Task): task is Cells => Array.isArray(task);
+
 /** Creates a writer. It calls `onReply` once per message, with the reply. */
 export function sqliteWriter(parts: {
   readonly connection: SqliteConnection;
@@ -49,8 +52,8 @@ export function sqliteWriter(parts: {
   const inbox: Task[] = [];
   /** The results of the finished writes of the first task. */
   let results: Result[] = [];
-  /** Ends the wait for a lock; null when there is no wait. */
-  let stopWaiting: (() => void) | null = null;
+  /** The first task has met a lock, and is carried out by a timer. */
+  let isLocked = false;
 
   /** Throws when the database is locked; then nothing of this write is stored. */
   function write([op, ...args]: Write): Result {
@@ -69,7 +72,7 @@ export function sqliteWriter(parts: {
       connection.close();
       return { closed: true };
     }
-    if (!("writes" in task)) {
+    if (isCells(task)) {
       try {
         return { commits: append(task) };
       } catch (error) {
@@ -84,7 +87,7 @@ export function sqliteWriter(parts: {
   }
 
   function work(): void {
-    stopWaiting = null;
+    isLocked = false;
     for (;;) {
       const task = inbox[0];
       if (task === undefined) return;
@@ -92,13 +95,14 @@ export function sqliteWriter(parts: {
       try {
         reply = perform(task);
       } catch {
-        stopWaiting = clock.after(LOCK_PAUSE_MS, work);
+        isLocked = true;
+        clock.after(LOCK_PAUSE_MS, work);
         return;
       }
       inbox.shift();
       onReply(reply);
-      if ("commits" in reply && typeof reply.commits === "string")
-        projections?.committed(reply.commits.length);
+      const isCommitted = "commits" in reply && typeof reply.commits === "string";
+      if (isCommitted && isCells(task)) projections?.committed(entriesIn(task));
     }
   }
 
@@ -107,7 +111,7 @@ export function sqliteWriter(parts: {
    * carried out already.
    */
   function abandon(lane: Lane): void {
-    if (stopWaiting === null) return;
+    if (!isLocked) return;
     const isOf = (task: Task) => !("close" in task) && "writes" in task === (lane === "writes");
     const at = inbox.findIndex(isOf);
     if (at === -1) return;
@@ -123,7 +127,7 @@ export function sqliteWriter(parts: {
     post(request: WriterRequest) {
       if ("abandon" in request) return abandon(request.abandon);
       inbox.push(request);
-      if (inbox.length === 1) work();
+      if (inbox.length === 1 && !isLocked) work();
     },
   };
 }

@@ -190,32 +190,37 @@ test("the index goes on where a crash cut it off, and has every commit and dedup
 });
 
 test.each([
-  [8, 4_000],
-  [256, 200],
-])("the index keeps up with appends of %p commits, also when no time passes", (size, appends) => {
-  const errors: unknown[] = [];
-  const onError = (error: unknown) => errors.push(error);
-  const projections = sqliteProjections({ connection, clock: manualClock(), onError });
-  let [seq, most] = [0, 0];
-  const appendNext = () => {
-    append(Array.from({ length: size }, () => commit("account/1", ++seq)));
-    projections.committed(size);
-  };
-  for (let i = 0; i < appends; i++) {
-    appendNext();
-    if (i % 8 === 0) most = Math.max(most, seq - Number(indexed()));
-  }
-  expect(most).toBeGreaterThan(8_000);
-  expect(most).toBeLessThan(25_000);
-  expect(errors).toEqual([]);
-  // A step that fails is tried again later, and no append fails with it.
-  connection.db.run(
-    "CREATE TRIGGER broken BEFORE INSERT ON commitIndex BEGIN SELECT RAISE(ABORT, 'broken'); END",
-  );
-  for (let i = 0; i < 25_000 / size; i++) appendNext();
-  projections.stop();
-  expect(errors.map(String)).toEqual([expect.stringContaining("broken")]);
-});
+  [8, 4_000, 0],
+  [256, 200, 0],
+  [8, 1_000, 40],
+])(
+  "the index keeps up with appends of %p commits, also when no time passes: %p with %p dedup ids",
+  (size, appends, ids) => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const projections = sqliteProjections({ connection, clock: manualClock(), onError });
+    let [seq, most] = [0, 0];
+    const appendNext = () => {
+      const marks = () => Array.from({ length: ids }, (_, i) => `m${seq}/${i}`);
+      append(Array.from({ length: size }, () => commit("account/1", ++seq, { marks: marks() })));
+      projections.committed(size * (1 + ids));
+    };
+    for (let i = 0; i < appends; i++) {
+      appendNext();
+      if (i % 8 === 0) most = Math.max(most, (seq - Number(indexed())) * (1 + ids));
+    }
+    expect(most).toBeGreaterThan(16_000);
+    expect(most).toBeLessThan(50_000);
+    expect(errors).toEqual([]);
+    // A step that fails is tried again later, and no append fails with it.
+    connection.db.run(
+      "CREATE TRIGGER broken BEFORE INSERT ON commitIndex BEGIN SELECT RAISE(ABORT, 'broken'); END",
+    );
+    for (let i = 0; i < 50_000 / size / (1 + ids); i++) appendNext();
+    projections.stop();
+    expect(errors.map(String)).toEqual([expect.stringContaining("broken")]);
+  },
+);
 
 test("a reader that has not looked for long catches up in steps, of which other work takes turns", async () => {
   const all = some(30_000);
