@@ -1,9 +1,9 @@
 // A clock that is read once in a turn of the event loop. A request asks for the time some thirty times, nearly always to
 // learn whether what is kept for seconds is still fresh, and the machine's clock costs more than such a look-up does.
 //
-// What it returns is at most as old as the turn is long. So it is right for business dates and for what expires after
-// seconds. It is wrong for durations that somebody reads, and for leases: a process that was suspended in the middle of a
-// turn must not take its lease for valid.
+// What it returns is at most as old as the turn is long. So it is right for business dates, for what is made of them in
+// whole milliseconds, and for what expires after seconds. It is wrong for measured times, which may be shorter than a turn,
+// and for leases: a process that was suspended in the middle of a turn must not take its lease for valid.
 
 import type { Clock } from "./clock.ts";
 

@@ -44,8 +44,9 @@ export interface Core {
   readonly settings: Settings;
   readonly system: ActorSystem<Protocol>;
   readonly store: Store;
+  /** Business time as of this turn of the event loop, and the exact monotonic time. */
   readonly clock: Clock;
-  /** The same for what is asked often and may be as old as a turn of the event loop. */
+  /** Both times as of this turn. */
   readonly turnClock: Clock;
   readonly random: Random;
   readonly log: Log;

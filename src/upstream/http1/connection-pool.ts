@@ -59,6 +59,7 @@ export class ConnectionPool {
   #openCount = 0;
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
+  #isClosed = false;
 
   constructor(clock: Clock) {
     this.#parts = {
@@ -118,13 +119,14 @@ export class ConnectionPool {
 
   /** Closes idle connections. Those in use close when their response ends. */
   close(): void {
+    this.#isClosed = true;
     this.#stopSweep?.();
     for (const connection of this.#allIdle()) connection.close(null);
   }
 
   /** Called by the connections of a peer: a connection can carry another request. */
   onIdle({ idle }: PeerConnections, connection: HttpConnection): void {
-    if (this.#idleCount >= IDLE_MAX || idle.length >= IDLE_PER_PEER_MAX) {
+    if (this.#isClosed || this.#idleCount >= IDLE_MAX || idle.length >= IDLE_PER_PEER_MAX) {
       connection.close(null);
       return;
     }

@@ -12,7 +12,7 @@
 // aborted, or the body is cancelled      closed, written or not          rejects with the reason
 // closed by the peer while idle          leaves the pool                 none
 // closed by the peer before the end      closed                          rejects (a body without length ends)
-// bytes that belong to no request        closed                          none
+// bytes that belong to no request        closed                          none; one that is not written yet rejects
 // bytes that are no response             closed                          rejects with `ProtocolError`
 
 import type { Socket } from "bun";
@@ -20,7 +20,7 @@ import type { BytePiece } from "../../base/byte-piece.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { TurnQueue } from "../../base/turn-queue.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
-import type { ResponseHead } from "./response-head.ts";
+import { ProtocolError, type ResponseHead } from "./response-head.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
 /** Where a connection leads. */
@@ -94,10 +94,7 @@ export class HttpConnection implements ResponseSink {
     this.#owner = owner;
   }
 
-  /**
-   * Connects within `clock`-driven limits of the caller: `signal` ends the attempt. Rejects with the error of the
-   * system or of the certificate check.
-   */
+  /** Connects. `close` ends the attempt. Rejects with the error of the system or of the certificate check. */
   async open(): Promise<void> {
     const { address, port, serverName } = this.#owner.peer;
     const ready = Promise.withResolvers<void>();
@@ -220,6 +217,10 @@ export class HttpConnection implements ResponseSink {
   }
 
   onData(chunk: Buffer): void {
+    if (this.#request !== null) {
+      this.close(new ProtocolError("the provider sent an answer before it had the request"));
+      return;
+    }
     this.readArrived();
     // Bytes that belong to no request close the connection at once, before it can be taken for one.
     if (this.#exchange === null) this.#read(chunk);

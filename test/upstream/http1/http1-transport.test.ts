@@ -153,6 +153,45 @@ describe("events of one turn of the event loop", () => {
   });
 });
 
+test("bytes that arrive before a request is written are no answer to it", async () => {
+  const due: (() => void)[] = [];
+  let isHeld = false;
+  const endOfTurn = (fn: () => void) => void (isHeld ? due.push(fn) : setImmediate(fn));
+  const transport = new Http1Transport({ ...realClock(), endOfTurn });
+  const answers: RawAnswer[] = [];
+  await using server = rawServer((to) => {
+    answers.push(to);
+    to.piece(OK);
+  });
+  const ask = async () => textOf(await transport.open(request(server.port)));
+  expect(await ask()).toBe("hello");
+  isHeld = true;
+  const unwritten = failure(ask());
+  answers[0]!.piece(OK.replace("hello", "wrong"));
+  await Bun.sleep(20);
+  isHeld = false;
+  for (const fn of due) fn();
+  expect(await unwritten).toBe("HPE_INVALID_RESPONSE");
+  expect(await ask()).toBe("hello");
+  expect([server.accepted, answers.length]).toEqual([2, 2]);
+  transport.close();
+});
+
+test("a connection in use when the transport closes is closed at the end of its response", async () => {
+  const own = new Http1Transport(realClock());
+  let finish!: () => void;
+  await using server = rawServer((to) => {
+    to.piece(OK.slice(0, -1));
+    finish = () => to.piece(OK.slice(-1));
+  });
+  const response = await own.open(request(server.port));
+  own.close();
+  expect(own.connections).toBe(1);
+  finish();
+  expect(await textOf(response)).toBe("hello");
+  expect(own.connections).toBe(0);
+});
+
 describe("answers that break off", () => {
   test.each([
     ["before the head", ""],
