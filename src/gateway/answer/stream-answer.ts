@@ -8,6 +8,8 @@
 //   it broke or had an error event   charged as partial; durable; then the error event, never the closing one
 //   its charge was refused           an error event with the code and message of the refusal
 //   the client disconnected          the provider's request is aborted; charged as partial
+//   the client does not read         the same; with an error event if it reads on within UNREAD_GRACE_MS, else
+//                                    its connection is closed
 //   the account was deleted          the same, and an error event at the end
 //
 // Without content nothing is charged, and the outcome is an error response.
@@ -91,6 +93,9 @@ async function costAhead(
   return { "x-arbor-cost": formatUsd(charge.amount) };
 }
 
+/** How long (ms) a client whose answer has ended may still leave what was sent unread. */
+const UNREAD_GRACE_MS = 60_000;
+
 /** The last bytes, after the charge; or `BROKEN`, which cuts the connection. */
 type Last = readonly StreamPart[] | typeof BROKEN;
 const BROKEN = "broken";
@@ -103,6 +108,11 @@ class StreamAnswer implements BodySource {
   private isPulling = false;
   /** The client may disconnect before, between or during reads; the first to see the end charges, once. */
   private ending: Promise<Last> | null = null;
+  /** The client's connection while its body is filled; null before and after. */
+  private client: BodySink | null = null;
+  private isCutOff = false;
+  /** Ends the wait for a client that does not read; null while there is none. */
+  private stopGrace: (() => void) | null = null;
 
   constructor(
     private readonly parts: StreamAnswerParts,
@@ -117,9 +127,14 @@ class StreamAnswer implements BodySource {
     this.abort.signal.addEventListener("abort", this);
   }
 
-  /** The attempt was aborted. */
+  /** The attempt was aborted. A client that does not read keeps the body from noticing, but not for ever. */
   handleEvent(): void {
-    if (!this.isPulling) void this.endOnce(this.cut());
+    if (this.isPulling) return;
+    void this.endOnce(this.cut());
+    this.stopGrace = this.parts.clock.after(UNREAD_GRACE_MS, () => {
+      this.isCutOff = true;
+      this.client?.close(new Error("the client does not read"));
+    });
   }
 
   /** Ends an answer that has arrived whole. Returns its parts, or null when it broke and must be cut. */
@@ -131,6 +146,16 @@ class StreamAnswer implements BodySource {
   }
 
   async fill(client: BodySink): Promise<void> {
+    this.client = client;
+    try {
+      await this.pass(client);
+    } finally {
+      this.client = null;
+      this.stopGrace?.();
+    }
+  }
+
+  private async pass(client: BodySink): Promise<void> {
     const { source, opening } = this.body;
     let { end } = opening;
     let parts: readonly StreamPart[] = opening.parts.splice(0);
@@ -140,7 +165,7 @@ class StreamAnswer implements BodySource {
         const written = client.write(part);
         if (typeof written !== "number") await written;
       }
-      if (end !== null) break;
+      if (end !== null || this.isClientGone) break;
       this.hold.grow();
       this.isPulling = true;
       const next = source.next();
@@ -164,7 +189,7 @@ class StreamAnswer implements BodySource {
 
   private get isClientGone(): boolean {
     const { reason } = this.abort;
-    return reason instanceof Error && reason.name === "AbortError";
+    return this.isCutOff || (reason instanceof Error && reason.name === "AbortError");
   }
 
   private cut(): StreamEnd {

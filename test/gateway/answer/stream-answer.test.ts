@@ -102,13 +102,33 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     });
     return text;
   }
+  /** A client that takes nothing, until its connection is closed. */
+  async function unread() {
+    const outcome = await answerStream(parts, context, {
+      kind: "stream",
+      contentType: null,
+      opening: { parts: [CONTENT], end: null },
+      source: { machine, stop: () => {}, finish: () => {}, next: () => Promise.withResolvers().promise },
+    } as unknown as Parameters<typeof answerStream>[2]);
+    if (outcome.kind !== "stream") throw new Error("it is a stream");
+    const taken = Promise.withResolvers<number>();
+    const closed: (string | undefined)[] = [];
+    const filled = (outcome.body as BodySource).fill({
+      write: () => taken.promise,
+      close(error) {
+        closed.push(error?.message);
+        taken.resolve(0);
+      },
+    });
+    return { clock, closed, filled, abort: (reason: Error) => context.answer.abort.abort(reason) };
+  }
   const whole = async () =>
     answerWhole(parts, context, {
       ...{ kind: "whole", text: "{}", contentType: "application/json" },
       answer: { ...answer, body: {}, measured: {} },
       large: null,
     } as unknown as Parameters<typeof answerWhole>[2]);
-  return { streamed, whole, logged };
+  return { streamed, unread, whole, logged };
 }
 
 describe("a charge that the account refuses", () => {
@@ -145,4 +165,17 @@ test("a charge that fails by a mistake of ours is our mistake, and none of its w
   expect(text).toContain("internal_error");
   expect(text).not.toContain("/var/spool");
   expect(logged).toEqual([["error", "settle_failed"]]);
+});
+
+test("a client that leaves its answer unread for a minute after its end is cut off", async () => {
+  const { unread } = rig(TWIN);
+  const { clock, closed, filled, abort } = await unread();
+  abort(new Error("the client stopped reading"));
+  await clock.advance(59_999);
+  expect(closed).toEqual([]);
+  await clock.advance(1);
+  expect(closed).toEqual(["the client does not read"]);
+  await filled;
+  await clock.advance(120_000);
+  expect(closed).toHaveLength(1);
 });
