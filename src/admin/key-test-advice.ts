@@ -24,6 +24,7 @@ export const ADVICE: Readonly<Record<FailureKind, string>> = {
   timeout: "The provider did not answer in time: check Provider, or test again later.",
   unreachable:
     "There was no connection to the provider: check the address; a private one must be listed in PROVIDER_ALLOW_CIDRS.",
+  no_connection: "This node has too many connections to providers open: test again later.",
   error_body:
     "The provider answered with what is no answer: check that Provider is the address of its API, and Config.api_style.",
   empty_stream: "The provider answered with nothing: test again later.",

@@ -20,6 +20,7 @@ export type FailureKind =
   | "server_error"
   | "timeout"
   | "unreachable"
+  | "no_connection"
   | "error_body"
   | "empty_stream"
   | "redirect"
@@ -70,6 +71,8 @@ export const FAILURE_RULES: Readonly<
   server_error: { key: "fail", over: true },
   timeout: { key: "fail", over: true },
   unreachable: { key: "fail", over: true },
+  // This node has too many open, whatever the key.
+  no_connection: { key: "none", over: false },
   error_body: { key: "fail", over: true },
   empty_stream: { key: "fail", over: true },
   redirect: { key: "fail", over: true },
@@ -205,6 +208,7 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
 const BY_ERROR: Readonly<Record<string, FailureKind>> = {
   TimeoutError: "timeout",
   ETIMEDOUT: "timeout",
+  ECONNLIMIT: "no_connection",
   AbortError: "client_gone",
   ZlibError: "server_error",
 };

@@ -174,6 +174,12 @@ function refusalFor(signal: UpstreamFailure, model: string, found: KeyAvailabili
         message: `The request is larger than the provider's tokens per minute for ${model}. Send less.`,
         final: true,
       };
+    case "busy":
+      return {
+        code: "service_unavailable",
+        message: "The service has too many connections to providers open. Try again later.",
+        retryAfterS: 1,
+      };
     case "unavailable":
       return unavailable(model, found.soonestMs);
     default:
@@ -184,10 +190,11 @@ function refusalFor(signal: UpstreamFailure, model: string, found: KeyAvailabili
   }
 }
 
-const KIND: Partial<Record<FailureKind, "timeout" | "limited" | "too_big" | "unavailable">> = {
+const KIND: Partial<Record<FailureKind, "timeout" | "limited" | "too_big" | "busy" | "unavailable">> = {
   timeout: "timeout",
   rate_limited: "limited",
   too_big_for_tpm: "too_big",
+  no_connection: "busy",
   quota_gone: "unavailable",
   overloaded: "unavailable",
 };

@@ -60,8 +60,11 @@ export class ConnectionPool {
   #idleCount = 0;
   #stopSweep: (() => void) | null = null;
   #isClosed = false;
+  readonly #most: number;
 
-  constructor(clock: Clock) {
+  /** `most` is how many connections may be open. */
+  constructor(clock: Clock, most = CONNECTIONS_MAX) {
+    this.#most = most;
     this.#parts = {
       clock,
       reads: new TurnQueue(clock, (connection) => connection.readArrived()),
@@ -84,13 +87,14 @@ export class ConnectionPool {
     return null;
   }
 
-  /** Opens a connection. Rejects with the reason of `signal`, or with the error of the system. */
+  /**
+   * Opens a connection. At the bound an idle one to any peer is closed for it; where all are in use it rejects with ECONNLIMIT.
+   * Rejects with the reason of `signal`, or with the error of the system.
+   */
   async connect(to: PeerAddress, signal: CancelSignal): Promise<HttpConnection> {
-    if (this.#openCount >= CONNECTIONS_MAX) {
-      throw new ConnectionError(
-        "ECONNLIMIT",
-        `more than ${CONNECTIONS_MAX} connections to providers are open`,
-      );
+    if (this.#openCount >= this.#most) this.#allIdle()[0]?.close(null);
+    if (this.#openCount >= this.#most) {
+      throw new ConnectionError("ECONNLIMIT", `${this.#most} connections to providers are open`);
     }
     const peer = this.#find(to) ?? this.#add(to);
     const connection = new HttpConnection(peer);
