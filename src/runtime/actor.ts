@@ -188,7 +188,7 @@ export interface Envelope {
    * The command runs on its caller's stack, at the first attempt: no copy of it is under way, and one that follows is a
    * `retry`.
    */
-  readonly isSole?: boolean;
+  readonly hasNoOtherCopy?: boolean;
   /**
    * The command is an effect. It is never too old, because its receiver is idempotent, by nature or by its
    * dedup id.

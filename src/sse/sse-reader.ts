@@ -149,9 +149,9 @@ export class SseReader {
 
   #keep(bytes: Uint8Array, from: number, length: number, joined: boolean): void {
     if (joined && from === 0) return;
-    // Events may still point into the old buffer, so the rest moves to a new one.
+    // Events may still point into the old buffer, and a view of the rest would keep all of it in memory.
     this.#size = length - from;
-    this.#held = this.#size === 0 ? NOTHING : bytes.slice(from, length);
+    this.#held = this.#size === 0 ? NOTHING : new Uint8Array(bytes.subarray(from, length));
     this.#at -= from;
     this.#lineAt -= from;
   }

@@ -1,6 +1,6 @@
 // Encrypts provider secrets at rest with AES-256-GCM; each box is stored with the id of its encryption key.
-// No other file seals or opens a secret. An opened secret goes to one attempt; it is never logged, stored or
-// published.
+// No other file seals or opens a secret. An opened secret stays in memory, here and in the encoded heads of the last
+// requests with it, so that each need not be decrypted and encoded anew; it is never logged, stored or published.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { SealedSecret } from "../../actors/key-pool/key-pool.ts";

@@ -39,7 +39,7 @@ export interface ProviderModelNaming {
   readonly without?: readonly string[];
 }
 
-/** A provider key for one attempt. Its secrets are decrypted just before and are not kept after it. */
+/** A provider key for one attempt, with its secrets in plain text. They are never logged, stored or published. */
 export interface UpstreamKey {
   readonly id: number;
   readonly level: number;

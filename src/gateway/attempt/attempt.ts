@@ -1,6 +1,6 @@
 // One attempt at a provider with one key: opens the key's secret, sends the encoded request, has the answer read
-// (attempt-reader.ts), and reports to the key's Level. Until then a failure is only returned, and another key can be tried. It
-// charges nothing and chooses no key. Calls, stored responses and key tests all make their attempts here.
+// (attempt-reader.ts), and reports to the key's Level. A failure before content has reached the client is returned, so that
+// another key can be tried. It charges nothing and chooses no key. Calls, stored responses and key tests all make their attempts here.
 
 import type { AttemptRow } from "../../../actors/account/state.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";

@@ -75,7 +75,8 @@ export class AudioSource extends WatchedBody implements StreamSource {
     this.machine.add(chunk);
     const passed = held === null ? [] : [held];
     if (chunk.length > 1) passed.push(chunk.subarray(0, -1));
-    this.held = chunk.slice(-1);
+    // A copy, because a view would keep the whole chunk in memory.
+    this.held = new Uint8Array(chunk.subarray(-1));
     return { parts: passed, content: true, end: null };
   }
 }

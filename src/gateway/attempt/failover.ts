@@ -18,9 +18,9 @@ import { ATTEMPTS_MAX } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
 import { type AttemptParts, attempt, type FailedAttempt } from "./attempt.ts";
 import type { Move, Visit } from "./failover-walk.ts";
-import type { KeyChooser } from "./key-chooser.ts";
+import { type KeyChooser, NO_KEYS } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
-import { NO_KEYS, type OpenedKey, type OpeningParts, OpeningWalk } from "./opening-walk.ts";
+import { type OpenedKey, type OpeningParts, OpeningWalk } from "./opening-walk.ts";
 import { systemFingerprint } from "./system-fingerprint.ts";
 
 /** The services of failover. */

@@ -86,7 +86,7 @@ type Readiness = "ready" | "probe" | "spare";
 
 const isOpen = (readiness: Readiness | null): boolean => readiness === "ready" || readiness === "probe";
 
-const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
+export const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
 
 class NodeKeyChooser implements KeyChooser {
   private readonly loads = new KeyLoads();

@@ -18,7 +18,7 @@ import type { RouteCandidate } from "../routing/route.ts";
 import { restrictToKey, upstreamFor } from "../stored-objects/key-pin.ts";
 import { encodeFor } from "./encode-request.ts";
 import { FailoverWalk } from "./failover-walk.ts";
-import type { Choice, KeyChooser, Wish } from "./key-chooser.ts";
+import { type Choice, type KeyChooser, NO_KEYS, type Wish } from "./key-chooser.ts";
 import type { LevelReporter } from "./level-reports.ts";
 
 /** The services that find a key. */
@@ -34,8 +34,6 @@ export interface OpenedKey {
   readonly key: LevelKey;
   readonly exchange: ProviderExchange;
 }
-
-export const NO_KEYS: ReadonlySet<ProviderKeyId> = new Set();
 
 /** The part of a walk that finds keys. */
 export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> extends FailoverWalk<

@@ -1,6 +1,6 @@
 // The candidates for a request when the keys of its route fail: the backup models of MODEL_FAILOVER, each at
 // its Level, and after each the Levels of SWITCH_OVER. A pure function with a trace; the order of attempts is
-// decided by `createFailoverPlan`.
+// decided by `FailoverPlan`.
 //
 // spec: Routing order for a gateway request, step 6; Routing failover; contract section 4.
 

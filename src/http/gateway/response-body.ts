@@ -25,7 +25,7 @@ export function responseBody(
   return isText || size <= UNCUT_BYTES_MAX ? body : inPieces(body);
 }
 
-/** The same of a body in parts, which are put together only where it does not leave part by part anyway. */
+/** Does the same for a body in parts, which are put together only where they do not leave one by one anyway. */
 function bodyOfParts(parts: readonly StreamPart[]): ReturnType<typeof responseBody> {
   let size = 0;
   for (const part of parts) size += part.length;

@@ -25,8 +25,8 @@ const OVERLOADED: TurnResult = {
 };
 const TOO_OLD: TurnResult = { reply: { ok: false, code: "too_old" }, batch: null };
 /**
- * How long a command that wrote something is remembered: as long as its commit says, for seconds after its commit since the
- * ledger keeps its dedup id, or until its commit since no copy of it is under way either (`Envelope.isSole`).
+ * How long the reply of a command that wrote something is remembered: for `dedupMs`, in its commit and in snapshots; for seconds
+ * after its commit, since the ledger keeps its dedup id; or until its commit, since no copy of it is under way either.
  */
 type Memory = "durable" | "recent" | "until_committed";
 /** A command without a dedup id is shed when its caller stopped waiting longer ago than this (ms). */
@@ -70,8 +70,8 @@ export class TurnRunner {
     }
     if (!hasDedupId && !envelope.effect && envelope.bornAt < now - host.limits.dedupMs) return TOO_OLD;
 
-    const { id, from, command, isSole = false } = envelope;
-    const memory: Memory = !hasDedupId ? "durable" : isSole ? "until_committed" : "recent";
+    const { id, from, command, hasNoOtherCopy = false } = envelope;
+    const memory: Memory = !hasDedupId ? "durable" : hasNoOtherCopy ? "until_committed" : "recent";
     try {
       const turn: Turn =
         host.committer.lagMs() > host.limits.behindMs
@@ -137,7 +137,7 @@ export class TurnRunner {
       into.done.push({ id, reply });
     } else {
       this.ids.rememberUntilCommitted(id, reply);
-      (memory === "recent" ? into.dedupedCommands : into.soleCommands).push(id);
+      (memory === "recent" ? into.keptAfterCommit : into.forgottenOnCommit).push(id);
     }
     if (decision.publish) into.publish.push(...decision.publish);
     if (decision.save) into.save = true;

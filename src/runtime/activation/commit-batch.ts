@@ -7,9 +7,10 @@ import type { Publication, Reply } from "../actor.ts";
 export class CommitBatch {
   readonly events: { at: number; line: boolean; e: unknown }[] = [];
   readonly done: { id: string; reply: Reply }[] = [];
-  /** The ids of the commands that wrote a dedup id, but for those of which no copy is under way (`Envelope.isSole`). */
-  readonly dedupedCommands: string[] = [];
-  readonly soleCommands: string[] = [];
+  /** The ids of commands that wrote a dedup id and whose replies are kept for some seconds after the commit. */
+  readonly keptAfterCommit: string[] = [];
+  /** Those whose replies are forgotten with the commit, because no copy of them is under way (`Envelope.hasNoOtherCopy`). */
+  readonly forgottenOnCommit: string[] = [];
   /** The dedup ids of the events. */
   readonly dedupIds: string[] = [];
   readonly publish: Publication[] = [];

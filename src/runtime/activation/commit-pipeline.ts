@@ -12,7 +12,7 @@ import type { Appended, Commit } from "../../store/store.ts";
 import type { Effect } from "../actor.ts";
 import type { ActorContext } from "./actor-context.ts";
 import { CommitBatch } from "./commit-batch.ts";
-import type { Writer } from "./committer.ts";
+import type { CommitSource } from "./committer.ts";
 import type { DedupTable } from "./dedup-table.ts";
 import { advance } from "./replay.ts";
 import type { SnapshotWriter, TakenSave } from "./snapshot-writer.ts";
@@ -38,7 +38,7 @@ const NO_BATCHES: readonly CommitBatch[] = [];
  * The pipeline of one activation. It appends through the committer and calls `fail` after a lost or unknown
  * commit.
  */
-export class CommitPipeline implements Writer {
+export class CommitPipeline implements CommitSource {
   /** Identifies this activation as the writer of a commit. */
   private readonly nonce: string;
   /** Batches that are decided and not sent. The last one takes new events until it is full. */
@@ -151,8 +151,8 @@ export class CommitPipeline implements Writer {
     const { counters, clock } = actor.host;
     advance(loaded, commit);
     this.snapshots.committed(commit);
-    this.ids.forget(batch.soleCommands);
-    this.ids.committed(batch.dedupedCommands, clock.mono());
+    this.ids.forget(batch.forgottenOnCommit);
+    this.ids.committed(batch.keptAfterCommit, clock.mono());
     actor.host.committed(actor, commit);
     counters.commits++;
     counters.events += commit.events.length;

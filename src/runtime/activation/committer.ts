@@ -11,7 +11,7 @@
 // turn and have everything decided until then: answers that arrive together are charged in one turn; cut at the first of
 // them, the others would need a second commit and a second sync of the disk.
 //
-// outcome      what the writer does
+// outcome      what the activation does
 // committed    releases the replies
 // lost         another writer has that seq: the activation fails and is reloaded
 // unknown      stored or not: the activation fails; a retry finds its id in the ledger, or runs
@@ -26,7 +26,7 @@ import type { Appended, Commit, Store } from "../../store/store.ts";
 import type { RuntimeLimits } from "../limits.ts";
 
 /** An actor's source of commits. */
-export interface Writer {
+export interface CommitSource {
   /** Returns everything decided until now as one commit. Returns null when there is nothing to commit. */
   cut(): Commit | null;
   settle(outcome: Appended): void;
@@ -34,10 +34,10 @@ export interface Writer {
 
 export interface Committer {
   /**
-   * Queues a writer that has something to commit. It is called again after each settle while the writer has
+   * Queues a source that has something to commit. It is called again after each settle while the source has
    * more.
    */
-  ready(writer: Writer): void;
+  ready(source: CommitSource): void;
   /**
    * Returns the age (ms) of the oldest append that waits, is in flight, or failed since the store last took
    * one.
@@ -51,16 +51,16 @@ export interface Committer {
   stop(): void;
 }
 
-/** A writer that has something to commit. */
+/** A source that has something to commit. */
 interface Waiting {
-  readonly writer: Writer;
+  readonly source: CommitSource;
   /** Monotonic ms since which it waits. */
   readonly since: number;
 }
 
 /** Upper bounds of the waits of commits, in seconds. */
 const COMMIT_BOUNDS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15];
-/** Events in an append from which on the next one waits for more. */
+/** The next append waits for more commits when the last one had at least this many events. */
 const BUSY_EVENTS_MIN = 4;
 /** Pause (ms) between two probes of a store that failed. */
 const PROBE_MS = 500;
@@ -106,15 +106,15 @@ export function createCommitter(parts: {
     noteIdle();
   }
 
-  /** Commits what these writers have decided until now. */
+  /** Commits what these sources have decided until now. */
   async function commit(ready: readonly Waiting[]): Promise<void> {
-    const writers: Writer[] = [];
+    const sources: CommitSource[] = [];
     const commits: Commit[] = [];
     const readySince: number[] = [];
-    for (const { writer, since } of ready) {
-      const cut = writer.cut();
+    for (const { source, since } of ready) {
+      const cut = source.cut();
       if (cut === null) continue;
-      writers.push(writer);
+      sources.push(source);
       commits.push(cut);
       readySince.push(since);
     }
@@ -126,7 +126,7 @@ export function createCommitter(parts: {
     const now = clock.mono();
     for (const since of readySince) commitSeconds.observe((now - since) / 1_000);
     probe.judge(outcomes, begun.since);
-    for (let i = 0; i < writers.length; i++) writers[i]!.settle(outcomes[i] ?? "unknown");
+    for (let i = 0; i < sources.length; i++) sources[i]!.settle(outcomes[i] ?? "unknown");
     inFlight.delete(begun);
     if (waiting.length > 0) beginLater();
     else noteIdle();
@@ -148,8 +148,8 @@ export function createCommitter(parts: {
   }
 
   return {
-    ready(writer) {
-      waiting.push({ writer, since: clock.mono() });
+    ready(source) {
+      waiting.push({ source, since: clock.mono() });
       if (inFlight.size < store.appendsAtOnce) beginLater();
     },
     lagMs() {

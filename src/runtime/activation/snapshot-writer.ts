@@ -77,8 +77,8 @@ export class SnapshotWriter {
   }
 
   /**
-   * Returns whether a save of a state is due at the next moment that allows one. None is while another is being written, of which
-   * it would write much again: on a slow store each commit would have one.
+   * Returns whether a save of a state is due at the next moment that allows one. While a save is being written, no further one is
+   * due unless its caller asked for it: on a slow store each commit would repeat most of the one before.
    */
   due(state: unknown): boolean {
     if (this.writing > 0) return this.wanted !== null && this.wanted !== "due";

@@ -235,7 +235,7 @@ export class ActorRouter {
       // It runs now or not at all.
       expiresAt: Number.MAX_SAFE_INTEGER,
       retry,
-      isSole: !retry,
+      hasNoOtherCopy: !retry,
     };
     return this.takeNow(envelope, actorName(to));
   }

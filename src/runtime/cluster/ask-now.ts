@@ -2,9 +2,10 @@
 // is answered at once, without a promise, a timer, an envelope copy or a retry.
 //
 // situation                                        what happens
-// another node owns the shard                      one message to it, without the wrapping of `ask`; after any
-//                                                  reply but success or a refusal, `ask` as a retry after
-//                                                  a pause, within what is left of the budget
+// another node owns the shard                      one message to it, without the wrapping of `ask`
+// its reply says that it could not execute it      `ask` as a retry after a pause, within what is left of the
+//                                                  budget; UnavailableError when nothing is left
+// its reply is `too_old` or `too_large`            UnavailableError
 // no node is known to own the shard, or this one   `ask` with the same id
 // owns it and drains
 // the actor is not loaded here, or loads           the same

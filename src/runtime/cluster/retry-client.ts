@@ -8,7 +8,7 @@
 // unavailable, or no answer                executed or not: retry after a pause, with the same id
 // too_old, too_large                       a retry cannot help: the caller gets UnavailableError
 
-import { type Clock, type Random, sleep } from "../../base/clock.ts";
+import { type Clock, type Random, sleep, withTimeout } from "../../base/clock.ts";
 import { RefusedError, UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName, type Command, type Reply, UNAVAILABLE } from "../actor.ts";
 
@@ -59,21 +59,8 @@ export function createRetryClient(parts: {
   const { clock, random, attempt } = parts;
 
   /** Returns the reply, or `unavailable` after `ms` milliseconds while the work continues. */
-  function within(ms: number, reply: Promise<Reply>): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(ms, () => resolve(UNAVAILABLE));
-      reply.then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        (error) => {
-          cancel();
-          reject(error);
-        },
-      );
-    });
-  }
+  const within = (ms: number, reply: Promise<Reply>): Promise<Reply> =>
+    withTimeout(clock, ms, reply, () => UNAVAILABLE);
 
   return async (to, command, options, isRetry = false) => {
     const id = options.id ?? random.id();

@@ -2,7 +2,7 @@
 // server answered, so that a client that receives nothing is replaced. It decides nothing about the operation:
 // only the caller knows whether a second attempt can do harm.
 
-import { type Clock, sleep } from "../../base/clock.ts";
+import { type Clock, sleep, withTimeout } from "../../base/clock.ts";
 import { StoreTimeoutError } from "../store-errors.ts";
 import { isAnswer, isPassing } from "./errors.ts";
 import type { FailoverClient } from "./failover-client.ts";
@@ -12,17 +12,10 @@ const [FIRST_PAUSE_MS, PAUSE_MS_MAX] = [20, 500];
 /** The ways to run an operation of a client against a clock. Deadlines are in milliseconds. */
 export function mongoRetry(clock: Clock) {
   /** Rejects with `StoreTimeoutError` after `ms` milliseconds; what was sent may still be applied. */
-  async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(ms, () =>
-      late.reject(new StoreTimeoutError("the store did not answer in time")),
-    );
-    try {
-      return await Promise.race([work, late.promise]);
-    } finally {
-      cancel();
-    }
-  }
+  const within = <T>(ms: number, work: Promise<T>): Promise<T> =>
+    withTimeout(clock, ms, work, (): never => {
+      throw new StoreTimeoutError("the store did not answer in time");
+    });
 
   /** Makes one attempt. */
   async function once<T>(client: FailoverClient, ms: number, work: () => Promise<T>): Promise<T> {

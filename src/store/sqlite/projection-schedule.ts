@@ -1,5 +1,5 @@
-// When what is written behind the commits is written: some time after a commit, in steps with pauses between them, on the
-// writer's thread between its messages. It decides nothing about what a step does.
+// Decides when the projections take their steps: some time after a commit, with pauses between them, on the writer's thread
+// between its messages. It decides nothing about what a step does.
 
 import type { Clock } from "../../base/clock.ts";
 import { isBusy } from "./connection.ts";
@@ -11,7 +11,7 @@ export const BEHIND_MS = 20;
 /** Milliseconds after a step that met another program's lock, and after one that failed; that one doubles. */
 const [LOCK_MS, FAILED_MS, FAILED_MS_MAX] = [5, 1_000, 60_000];
 
-/** What writes behind the commits in steps. A step that throws has done nothing, and may be repeated. */
+/** What writes behind the commits in steps. A step that throws may be repeated. */
 export interface Projection {
   /** Does the next step. Returns the milliseconds until the step after it; null when no commit waits. */
   step(): number | null;

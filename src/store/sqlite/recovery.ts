@@ -8,11 +8,10 @@ import { StoredRow } from "../stored-rows.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { parseHeads } from "./ledger-rows.ts";
 
-/**
- * Commits that are looked at in one turn of the event loop: a millisecond at most, since a request takes several turns. To
- * read a row takes as long as to look at some more of them.
- */
-const [STEP_COMMITS, ROW_COMMITS] = [400, 3];
+/** Commits that are looked at in one turn of the event loop: a millisecond at most, since a request takes several turns. */
+const STEP_COMMITS = 400;
+/** Reading a row counts as this many commits. */
+const ROW_COMMITS = 3;
 
 /** Returns the method of the store on a connection. */
 export function sqliteRecovery({ prepare }: SqliteConnection): Pick<Store, "actorsToRecover"> {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../src/base/log.ts";
-import { createCommitter, type Writer } from "../../../src/runtime/activation/committer.ts";
+import { type CommitSource, createCommitter } from "../../../src/runtime/activation/committer.ts";
 import { LIMITS } from "../../../src/runtime/limits.ts";
 import type { Appended, Commit } from "../../../src/store/store.ts";
 import { memoryStore } from "../../store/memory/memory.ts";
@@ -17,7 +17,11 @@ function parts({ appendsAtOnce = 4, appendDelayMs = 0, appendCommits = LIMITS.ap
 }
 
 /** Somebody with one commit to make, or with none if it is empty; `outcomes` collects how it ended. */
-function writer(actor: string, outcomes: [string, Appended][], { empty = false, events = 0 } = {}): Writer {
+function writer(
+  actor: string,
+  outcomes: [string, Appended][],
+  { empty = false, events = 0 } = {},
+): CommitSource {
   const commit: Commit = {
     actor,
     seq: 1,
