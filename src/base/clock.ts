@@ -130,7 +130,8 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /**
  * Returns the outcome of `work`, or of `onLate` after `ms` milliseconds; the outcome of `work` is then unknown. All
- * other timeouts of promises are made of it, but for that of the bus, which imports nothing. Leaves no timer that would keep a finished process alive.
+ * other timeouts of promises are made of it, but for that of the bus, which imports nothing. Leaves no timer that would keep
+ * a finished process alive.
  */
 export async function withTimeout<T, L>(
   clock: Pick<Clock, "after">,

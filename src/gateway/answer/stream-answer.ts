@@ -131,6 +131,7 @@ class StreamAnswer implements BodySource {
   handleEvent(): void {
     if (this.isPulling) return;
     void this.endOnce(this.cut());
+    if (this.client === null || this.isClientGone) return;
     this.stopGrace = this.parts.clock.after(UNREAD_GRACE_MS, () => {
       this.isCutOff = true;
       this.client?.close(new Error("the client does not read"));

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { priceTable } from "../../../actors/pricing/price-table.ts";
+import { Cancellation } from "../../../src/base/cancellation.ts";
 import { RefusedError } from "../../../src/base/errors.ts";
 import type { LogLevel } from "../../../src/base/log.ts";
 import { chat } from "../../../src/dialect/chat/chat.ts";
@@ -65,7 +66,7 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
     answer: {
       attempted: { key: { id: 1 }, model: "gpt-4o" },
       exchange: { usage: "chat", closing: CONTENT, clientText: (text: string) => text },
-      ...{ status: 200, sinceMs: 0, abort: new AbortController(), release: () => {} },
+      ...{ status: 200, sinceMs: 0, abort: new Cancellation(), release: () => {} },
     },
     endHold() {
       expect(isHeld).toBe(true);
@@ -120,7 +121,8 @@ function rig(error: Error, dialect: typeof chat | typeof messages = chat) {
         taken.resolve(0);
       },
     });
-    return { clock, closed, filled, abort: (reason: Error) => context.answer.abort.abort(reason) };
+    const abort = (reason: Error) => context.answer.abort.abort(reason);
+    return { clock, closed, filled, abort, taken: () => taken.resolve(0) };
   }
   const whole = async () =>
     answerWhole(parts, context, {
@@ -178,4 +180,12 @@ test("a client that leaves its answer unread for a minute after its end is cut o
   await filled;
   await clock.advance(120_000);
   expect(closed).toHaveLength(1);
+});
+
+test("a client that has gone leaves no timer behind", async () => {
+  const { clock, closed, filled, abort, taken } = await rig(TWIN).unread();
+  abort(new DOMException("the client has gone", "AbortError"));
+  taken();
+  await filled;
+  expect([clock.waiting, closed]).toEqual([0, []]);
 });
