@@ -139,7 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "no sweep",
     rule: "what an owner left behind is looked for",
     file: "src/runtime/cluster/recovery-scan.ts",
-    from: "await Promise.all(names.map((name) => loads.run(() => parts.ensureLoaded(name))));",
+    from: "await Promise.all(names.map((name) => loads.run(() => load(name))));",
     to: "await Promise.all([]);",
   },
   {
