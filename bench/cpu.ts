@@ -84,7 +84,9 @@ async function warmUp(
     const [before, compiledBefore] = [server.cpuMs(), compilerMs()];
     await work(WARM_UP_STEP_MS);
     tookMs += WARM_UP_STEP_MS;
-    compilerShare = (compilerMs() - compiledBefore) / (server.cpuMs() - before);
+    const compiledMs = compilerMs() - compiledBefore;
+    // A thread that has ended takes its time with it, so that such a step says nothing.
+    compilerShare = compiledMs < 0 ? 1 : compiledMs / (server.cpuMs() - before);
   }
   return { tookMs, compilerShare };
 }
