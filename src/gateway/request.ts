@@ -21,7 +21,7 @@ import { type AdmissionParts, admission, mustKeepUp } from "./admission/admissio
 import type { AdmissionInput } from "./admission/admission-request.ts";
 import { createAutoQuota } from "./admission/auto-quota.ts";
 import { cancelHold } from "./admission/hold-duty.ts";
-import { createHoldRenewals, HoldHeartbeat, type HoldRenewals } from "./admission/hold-heartbeat.ts";
+import { createHoldRenewals, HoldHeartbeat } from "./admission/hold-heartbeat.ts";
 import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import type { FailedRequestLog } from "./answer/failed-request-log.ts";
@@ -83,9 +83,8 @@ export interface GatewayParts
 }
 
 /** The services, with those that only the gateway itself uses. */
-interface RequestParts extends GatewayParts, AdmissionParts, Pick<StreamAnswerParts, "ended"> {
+interface RequestParts extends GatewayParts, AdmissionParts, Pick<StreamAnswerParts, "ended" | "renewals"> {
   readonly deadlines: RequestDeadlines;
-  readonly renewals: HoldRenewals;
   readonly settlement: Settlement;
   readonly upstream: Upstream;
   readonly limits: GatewayLimits;
@@ -109,7 +108,8 @@ export function createGateway(given: GatewayParts): Gateway {
     context.trace?.ended(context, codeOf(context));
   };
   const parts: RequestParts = {
-    ...{ ...given, autoQuota, idempotentAdmission, ended },
+    ...given,
+    ...{ autoQuota, idempotentAdmission, ended },
     inFlight: createInFlight(given),
     deadlines: createRequestDeadlines(clock, given.limits.upstreamTimeoutMs),
     renewals: createHoldRenewals(clock),

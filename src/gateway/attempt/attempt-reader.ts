@@ -74,19 +74,13 @@ export abstract class AttemptReader<Parts extends ReadingParts, Input extends Re
     try {
       read = readBody(head.body, { clock, idleMs: limits.upstreamIdleMs, abort, blocksFrom });
     } catch (error) {
-      return this.brokenOff(head, error);
+      return cutBy(abort, error);
     }
     if (!(read instanceof Promise)) return this.wholeOf(head, read);
     return read.then(
       (later) => this.wholeOf(head, later),
-      (error) => this.brokenOff(head, error),
+      (error) => cutBy(abort, error),
     );
-  }
-
-  private brokenOff(head: UpstreamHead, error: unknown): Reading {
-    // What cannot be decoded breaks off here alone, and its connection would wait to be read on.
-    head.body.cancel();
-    return cutBy(this.input.abort, error);
   }
 
   private wholeOf(head: UpstreamHead, read: WholeBodyRead): Reading | Promise<Reading> {

@@ -58,10 +58,6 @@ export function createRetryClient(parts: {
 }): Ask {
   const { clock, random, attempt } = parts;
 
-  /** Returns the reply, or `unavailable` after `ms` milliseconds while the work continues. */
-  const within = (ms: number, reply: Promise<Reply>): Promise<Reply> =>
-    withTimeout(clock, ms, reply, () => UNAVAILABLE);
-
   return async (to, command, options, isRetry = false) => {
     const id = options.id ?? random.id();
     const bornAt = options.bornAt ?? clock.wall();
@@ -70,10 +66,8 @@ export function createRetryClient(parts: {
     let retry = isRetry || options.bornAt !== undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       const leftMs = Math.max(1, until - clock.mono());
-      const reply = await within(
-        leftMs,
-        attempt(to, { id, bornAt, command, ...(retry && { retry }) }, leftMs),
-      );
+      const replying = attempt(to, { id, bornAt, command, ...(retry && { retry }) }, leftMs);
+      const reply = await withTimeout(clock, leftMs, replying, () => UNAVAILABLE);
       retry = true;
       if (reply.ok) return reply.body;
       if (reply.code === "refused") throw new RefusedError(reply.refusal);

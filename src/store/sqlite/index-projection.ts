@@ -20,8 +20,8 @@ import { SortedRuns } from "./sorted-runs.ts";
  * has to read when it looks for a commit. A batch of fewer begins every BATCH_MS.
  */
 const BATCH_MAX = 16_384;
-/** Commits and dedup ids that wait for a batch at most: more of them advance the index with each append. */
-const WAITING_MAX = 16_384;
+/** Commits that wait for a batch at most, and as many dedup ids: more of either advance the index with each append. */
+const WAITING_MAX = 8_192;
 /** Entries and dedup ids that one step stores, or that it reads and sorts, about: in two milliseconds. */
 const STEP_MAX = 512;
 /** Rows that are read at once. */
@@ -39,8 +39,9 @@ export class IndexProjection implements Projection {
   /** What the current batch has not stored yet. */
   readonly #entries = new SortedRuns<EntryCells>();
   readonly #marks = new SortedRuns<MarkCells>();
-  /** Commits and dedup ids that were stored since the start and are in no batch yet. */
-  #waiting = 0;
+  /** Commits that were stored since the start and are in no batch yet, and their dedup ids. */
+  #waitingCommits = 0;
+  #waitingIds = 0;
   /** The last row of the current batch; null when it has none yet. */
   #last: number | null = null;
   #isRead = false;
@@ -52,10 +53,11 @@ export class IndexProjection implements Projection {
     this.#statements = projectionStatements(connection);
   }
 
-  /** Called with the number of commits and dedup ids that were stored. Returns whether too many wait for a batch. */
-  committed(entries: number): boolean {
-    this.#waiting += entries;
-    return this.#waiting >= WAITING_MAX;
+  /** Called with the number of commits that were stored, and of their dedup ids. Returns whether too many wait for a batch. */
+  committed(commits: number, ids: number): boolean {
+    this.#waitingCommits += commits;
+    this.#waitingIds += ids;
+    return Math.max(this.#waitingCommits, this.#waitingIds) >= WAITING_MAX;
   }
 
   step(): number | null {
@@ -82,7 +84,8 @@ export class IndexProjection implements Projection {
     // All of them could be read, so a step that is repeated leaves none out.
     this.#isEnd = isEnd;
     if (entries.length > 0) this.#last = last;
-    this.#waiting = this.#isEnd ? 0 : Math.max(0, this.#waiting - entries.length - marks.length);
+    this.#waitingCommits = this.#isEnd ? 0 : Math.max(0, this.#waitingCommits - entries.length);
+    this.#waitingIds = this.#isEnd ? 0 : Math.max(0, this.#waitingIds - marks.length);
     this.#entries.add(entries);
     this.#marks.add(marks);
     const isEnough = this.#entries.size + this.#marks.size >= BATCH_MAX;

@@ -82,12 +82,11 @@ export const actorOfCells = (cells: Cells, from: number): string => cells[from +
 /** The seq of the commit whose cells begin at an index. */
 export const seqOfCells = (cells: Cells, from: number): number => cells[from + SEQ] as number;
 
-/** The number of commits in cells, and of their dedup ids. */
-export function entriesIn(cells: Cells): number {
-  let entries = 0;
-  for (let from = 0; from < cells.length; from += COMMIT_CELLS)
-    entries += 1 + (cells[from + MARKS] as number);
-  return entries;
+/** The number of dedup ids of the commits in cells. */
+export function dedupIdsIn(cells: Cells): number {
+  let ids = 0;
+  for (let at = MARKS; at < cells.length; at += COMMIT_CELLS) ids += cells[at] as number;
+  return ids;
 }
 
 /** The head of the commit whose cells begin at an index. */

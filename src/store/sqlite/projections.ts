@@ -11,10 +11,10 @@ export interface Projections {
   /** Begins to project what is stored now within a second. */
   wake(): void;
   /**
-   * Called behind each append with the number of its commits and dedup ids. Each append advances the index by some steps where too
+   * Called behind each append with the number of its commits and of their dedup ids. Each append advances the index by some steps where too
    * many of them wait for it, so that it keeps up with any load, and those that are not indexed are never many.
    */
-  committed(entries: number): void;
+  committed(commits: number, ids: number): void;
   stop(): void;
 }
 
@@ -37,8 +37,8 @@ export function sqliteProjections(parts: {
   };
   return {
     wake,
-    committed(entries) {
-      if (index.committed(entries)) for (let step = 0; step < APPEND_STEPS; step++) indexing.stepNow();
+    committed(commits, ids) {
+      if (index.committed(commits, ids)) for (let step = 0; step < APPEND_STEPS; step++) indexing.stepNow();
       wake();
     },
     stop() {

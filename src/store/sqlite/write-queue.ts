@@ -7,8 +7,8 @@
 //
 // 1. setImmediate, not a microtask: each incoming message is a turn of its own, and with microtasks each
 //    would wait for a sync of its own. When idle, it fires within the same iteration of the event loop.
-// 2. A transaction takes the appends that wait, up to COMMITS_MAX commits, so that the first of them does not wait for
-//    many. An append is never divided.
+// 2. A transaction takes at most COMMITS_MAX commits, so that the first of them does not wait for many. A call that has
+//    more is divided.
 // 3. A failed transaction answers unknown, not "failed": the error may come from the sync of a stored one.
 //
 // bound                           outcome
@@ -40,7 +40,7 @@ import {
   writeError,
 } from "./write-messages.ts";
 
-/** Commits in a transaction of several appends at most. */
+/** Commits in one transaction at most. */
 export const COMMITS_MAX = 256;
 const WRITES_MAX = 64;
 /** Milliseconds that a write waits for its reply at most. */
@@ -58,7 +58,7 @@ interface Parts {
   readonly onApplied: (op: Op, result: unknown) => void;
 }
 
-/** The commits of one call. */
+/** Commits of one call that go into the same transaction. */
 class Append {
   isSettled = false;
   constructor(
@@ -121,8 +121,13 @@ export class WriteQueue {
       this.#parts.onError(refusal);
       return commits.map(() => "unknown");
     }
-    const untilMs = this.#register(chars);
-    return new Promise((resolve) => this.#appends.push(new Append(cells, chars, untilMs, resolve)));
+    if (commits.length <= COMMITS_MAX) return this.#queue(cells, chars);
+    const parts: Promise<readonly Appended[]>[] = [];
+    for (let from = 0; from < cells.length; from += COMMITS_MAX * COMMIT_CELLS) {
+      const part = cells.slice(from, from + COMMITS_MAX * COMMIT_CELLS);
+      parts.push(this.#queue(part, charsIn(part)));
+    }
+    return (await Promise.all(parts)).flat();
   }
 
   /**
@@ -171,6 +176,11 @@ export class WriteQueue {
     if (this.#open === 0) return Promise.resolve();
     this.#whenIdle ??= Promise.withResolvers();
     return this.#whenIdle.promise;
+  }
+
+  #queue(cells: Cells, chars: number): Promise<readonly Appended[]> {
+    const untilMs = this.#register(chars);
+    return new Promise((resolve) => this.#appends.push(new Append(cells, chars, untilMs, resolve)));
   }
 
   #refusalIfFull(writes: number, chars: number): StoreBusyError | null {

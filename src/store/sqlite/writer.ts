@@ -7,7 +7,7 @@ import { appending } from "./append.ts";
 import { rowWrites } from "./claims.ts";
 import { isBusy, type SqliteConnection } from "./connection.ts";
 import { documentWrites } from "./documents.ts";
-import { entriesIn } from "./ledger-rows.ts";
+import { dedupIdsIn } from "./ledger-rows.ts";
 import type { Projections } from "./projections.ts";
 import { recordWrites } from "./records.ts";
 import {
@@ -101,8 +101,8 @@ export function sqliteWriter(parts: {
       }
       inbox.shift();
       onReply(reply);
-      const isCommitted = "commits" in reply && typeof reply.commits === "string";
-      if (isCommitted && isCells(task)) projections?.committed(entriesIn(task));
+      if (isCells(task) && "commits" in reply && typeof reply.commits === "string")
+        projections?.committed(reply.commits.length, dedupIdsIn(task));
     }
   }
 

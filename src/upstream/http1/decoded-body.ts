@@ -44,7 +44,11 @@ class DecodedBody implements UpstreamBody {
   }
 
   async read(): Promise<BytePiece | null> {
-    const { value, done } = await this.#pieces.next();
+    const { value, done } = await this.#pieces.next().catch((error: unknown) => {
+      // Nothing reads on what cannot be decoded, and its connection would wait for that.
+      this.#source.cancel();
+      throw error;
+    });
     if (done !== true) return BytePiece.of(value);
     if (this.#lost !== null) throw this.#lost.error;
     return null;

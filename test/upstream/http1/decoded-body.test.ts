@@ -65,3 +65,15 @@ test.each(Object.keys(CODED))("%s: a complete body is its text, in pieces of any
     expect(await decode(coding, CODED[coding]!.length, size)).toEqual({ text: TEXT, error: null });
   }
 });
+
+test.each(Object.keys(CODED))("%s: a body whose coding is broken is cancelled, once", async (coding) => {
+  let cancelled = 0;
+  const source = {
+    read: () => BytePiece.of(Buffer.alloc(1_000, 0xee)),
+    cancel: () => cancelled++,
+    finish: () => undefined,
+  };
+  const body = decodedBody(source, coding)!;
+  await expect(Promise.resolve(body.read())).rejects.toBeInstanceOf(Error);
+  expect(cancelled).toBe(1);
+});
