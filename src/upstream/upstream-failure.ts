@@ -108,6 +108,8 @@ interface Rule {
 // A provider's 400 quotes the client's request, so a pattern that affects a key must be anchored at the
 // message's start. Otherwise a client could put shared keys to sleep with a well-chosen parameter.
 const QUOTED = /extra inputs|input should|not permitted|field required|unexpected|invalid value/i;
+/** Stands before a word of the client that a provider quotes without marks. */
+const REFUSED_WORD = /\b(invalid|unknown|unsupported|unrecognized|param(eter)?s?)\b/i;
 
 /** Cases where the code misleads: the message is more specific, or a 400 is not the client's fault. */
 const EXCEPTIONS: readonly Rule[] = [
@@ -118,7 +120,12 @@ const EXCEPTIONS: readonly Rule[] = [
       /^(your )?credit balance is too low|^you have reached your specified (API|workspace) usage limits/i,
     unless: QUOTED,
   },
-  { name: "quota_gone", status: [200, 403, 429], message: /insufficient (account )?(balance|credits?)\b/i },
+  {
+    name: "quota_gone",
+    status: [200, 403, 429],
+    message: /^[a-z ]{0,60}\binsufficient (account )?(balance|credits?)\b/i,
+    unless: REFUSED_WORD,
+  },
   {
     name: "quota_gone",
     word: /^RESOURCE_EXHAUSTED$/,
@@ -182,6 +189,11 @@ const WORDS: readonly Rule[] = [
     status: [200],
     word: /^(server_error|api_error|internal_server_error|INTERNAL|base_resp:(1000|1013))$/,
   },
+  // What a status would say, of an error that came with a success status, such as one inside a stream. The type
+  // accompanies more telling codes, which are rows above.
+  { name: "conflict", status: [200], word: /^conflict_error$/ },
+  { name: "model_unavailable", status: [200], word: /^not_found_error$/ },
+  { name: "rejected", status: [200], word: /^invalid_request_error$/ },
 ];
 
 /** The meaning of a status when no rule holds. Every other 4xx and 5xx is `server_error`. */
@@ -191,11 +203,17 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   402: "quota_gone",
   403: "no_permission",
   404: "rejected",
+  // The `accept` header of sound is the client's.
+  406: "rejected",
   408: "timeout",
   409: "conflict",
   410: "model_unavailable",
   413: "rejected",
+  // The content type of a form has the client's boundary.
+  415: "rejected",
   422: "rejected",
+  // A server of tools that the client named could not be reached.
+  424: "rejected",
   429: "rate_limited",
   // All headers that are forwarded come from the client.
   431: "rejected",

@@ -77,6 +77,7 @@ const ROWS: readonly Row[] = [
   ["content filter", "400.filter", NONE, both("400 content_policy_violation", "400 upstream_rejected")],
   ["bad parameter", "400", NONE, both("400 invalid_type", "400 upstream_rejected")],
   ["reasoning of another organization", "400.encrypted", NONE, both("400 invalid_encrypted_content", "400 upstream_rejected")],
+  ["bad parameter, inside a 200", "200.invalid", NONE, both("400 tool_use_failed", "400 upstream_rejected")],
   ["bad parameter, unknown", "400.stream_options", NONE, both("400 unknown_parameter", "400 upstream_rejected")],
   ["bad parameter, as a 422", "422", NONE, both("422 upstream_rejected")],
 ];

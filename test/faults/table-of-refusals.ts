@@ -40,6 +40,7 @@ const conflict = (code: string) => refused([409, code], WELL, { words: true });
 
 export const REFUSAL_SHEETS: Readonly<Record<string, Sheet>> = {
   "200.error": failed,
+  "200.invalid": inWords(400, "tool_use_failed"),
   "200.string": failed,
   "200.code": quotaGone,
   "200.base_resp": quotaGone,

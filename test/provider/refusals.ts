@@ -15,6 +15,11 @@ export const REFUSALS: Readonly<Record<string, Refusal>> = {
     ["The server had an error while processing your request.", "server_error", "server_error"],
     ["api_error", "Internal server error"],
   ),
+  "200.invalid": refusal(
+    200,
+    ["Failed to call a function.", "invalid_request_error", "tool_use_failed"],
+    ["invalid_request_error", "Could not process image"],
+  ),
   "200.string": either(200, { body: { error: "upstream connect error" } }),
   "200.code": either(200, { body: { code: 1113, msg: "Insufficient balance or no resource package." } }),
   "200.base_resp": either(200, {

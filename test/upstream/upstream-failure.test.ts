@@ -227,6 +227,18 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["MiniMax's limit in base_resp", 200, { base_resp: { status_code: 1002, status_msg: "rate limit" } }, "rate_limited"],
   ["MiniMax's unknown base_resp", 200, { base_resp: { status_code: 7777, status_msg: "?" } }, "error_body"],
   ["a 200 that is not JSON", 200, "<html>", "server_error"],
+  ["a bad request inside a 200", 200, err({ type: "invalid_request_error", message: "the image cannot be read" }), "rejected"],
+  [
+    "a bad request inside a stream of the messages style",
+    200,
+    { type: "error", error: { type: "invalid_request_error", message: "Could not process image" } },
+    "rejected",
+  ],
+  ["a missing object inside a 200", 200, err({ type: "not_found_error", message: "m" }), "model_unavailable"],
+  ["a conflict inside a 200", 200, err({ type: "conflict_error", message: "m" }), "conflict"],
+  ["an invalid key inside a 200", 200, err({ type: "invalid_request_error", code: "invalid_api_key", message: "m" }), "invalid_key"],
+  ["a quota inside a 200", 200, err({ type: "invalid_request_error", code: "billing_hard_limit_reached", message: "m" }), "quota_gone"],
+  ["a balance that the 403 explains", 403, err({ message: "Your account has insufficient balance" }), "quota_gone"],
   [
     "context_length_exceeded",
     400,
@@ -252,6 +264,9 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
   ["a body too large", 413, err({ type: "request_too_large", message: "m" }), "rejected"],
   ["a 413 page", 413, "<html>", "rejected"],
   ["headers too large", 431, "<html>", "rejected"],
+  ["a form of sound that the provider does not make", 406, "", "rejected"],
+  ["a content type with a boundary it cannot read", 415, "", "rejected"],
+  ["a server of tools that it cannot reach", 424, err({ type: "external_connector_error", message: "m" }), "rejected"],
   ["a content filter", 400, err({ code: "content_filter", message: "m" }), "rejected"],
   ["a content policy", 400, err({ code: "content_policy_violation", message: "m" }), "rejected"],
   ["GLM's sensitive content", 400, err({ code: "1301", message: "m" }), "rejected"],
@@ -284,6 +299,18 @@ describe("a client cannot harm a key by what it sends", () => {
       expect(judge(400, err({ type: "invalid_request_error", message })).name).toBe("rejected"),
     );
   }
+});
+
+describe("nor by a word that is quoted with another status", () => {
+  const invalid = "invalid params, unknown role 'insufficient balance'";
+  // biome-ignore format: a table
+  const QUOTES: readonly (readonly [what: string, status: number, body: unknown, name: string])[] = [
+    ["in base_resp", 200, { base_resp: { status_code: 2013, status_msg: invalid } }, "rejected"],
+    ["in a stream", 200, err({ type: "invalid_request_error", message: invalid }), "rejected"],
+    ["without marks", 200, err({ type: "invalid_request_error", message: "unknown role insufficient balance" }), "rejected"],
+    ["in a 403", 403, err({ message: "not allowed: 'insufficient credits'" }), "no_permission"],
+  ];
+  test.each(QUOTES)("%s", (_, status, body, name) => expect(judge(status, body).name).toBe(name as never));
 });
 
 describe("the wait of a limited key", () => {
