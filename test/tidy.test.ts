@@ -210,8 +210,9 @@ const GATEWAY_IMPORTS: Readonly<Record<string, readonly string[]>> = (() => {
     attempt,
     answer,
     "dry-run": [...answer, "answer"],
-    "stored-response.ts": [...answer, "answer"],
-    "parse-request.ts": [...admission, "admission", "idempotency", "large-body"],
+    "forwarded-headers.ts": [],
+    "stored-response.ts": [...answer, "answer", "forwarded-headers.ts"],
+    "parse-request.ts": [...admission, "admission", "forwarded-headers.ts", "idempotency", "large-body"],
     "request.ts": [...answer, "answer", "idempotency", "parse-request.ts"],
   };
 })();

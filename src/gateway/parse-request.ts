@@ -8,7 +8,7 @@ import type { Payload } from "../dialect/payload/payload.ts";
 import type { Caller } from "./account/identify.ts";
 import type { AdmissionInput } from "./admission/admission-request.ts";
 import type { ParsedContext, ParsedFields, RunningRequest } from "./context.ts";
-import type { GatewayEndpoint } from "./endpoints.ts";
+import { forwardedHeaders } from "./forwarded-headers.ts";
 import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
 import { parsedBy } from "./large-body/large-payload.ts";
 import { sizeOf } from "./metering/request-size.ts";
@@ -99,7 +99,7 @@ function filled(
         ? conversationOf(caller.account, endpoint.dialect.name, request.conversation, call.headers)
         : null,
     streamShape,
-    forwardedHeaders: forwardedFrom(call.headers, endpoint),
+    forwardedHeaders: forwardedHeaders(call.headers, endpoint.answers === "sound"),
     requestedTags,
   });
 }
@@ -111,21 +111,3 @@ export const refusedInput = (
   idempotency: Idempotency | null,
   refusal: Refusal,
 ): AdmissionInput => ({ id, endpoint, caller, ip: () => call.ip(), requested: { refusal }, idempotency });
-
-/** Client headers that are forwarded to providers. All others concern only the client and this service. */
-const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
-/** For audio the `accept` header selects the format. */
-const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
-
-const NONE: Readonly<Record<string, string>> = {};
-
-function forwardedFrom(headers: Headers, { answers }: GatewayEndpoint): Readonly<Record<string, string>> {
-  let forwarded: Record<string, string> | null = null;
-  for (const name of answers === "sound" ? FORWARDED_FOR_SOUND : FORWARDED) {
-    const value = headers.get(name);
-    if (value === null) continue;
-    forwarded ??= {};
-    forwarded[name] = value;
-  }
-  return forwarded ?? NONE;
-}

@@ -32,8 +32,9 @@ export type FormRead =
 /** A form with more parts is refused. */
 export const PARTS_MAX = 1_000;
 const HEAD_BYTES_MAX = 8_192;
+/** A boundary of visible characters of ASCII and blanks: it is sent on in a header. */
 const BOUNDARY =
-  /^\s*multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,200})"|([^\s";,]{1,200}))\s*(?:;.*)?$/i;
+  /^\s*multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([ !#-[\]-~]{1,200})"|([!#-+\--:<-[\]-~]{1,200}))\s*(?:;.*)?$/i;
 
 /** Whether a content type is multipart/form-data. */
 export const isForm = (contentType: string): boolean => /^\s*multipart\/form-data\b/i.test(contentType);

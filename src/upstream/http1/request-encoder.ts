@@ -1,6 +1,7 @@
 // Encodes a request of HTTP/1.1: its head, and its body with a stated length. It refuses what could end a header
 // early, so that no value of a client or of a configuration can begin another request.
 
+import { isHeaderValue } from "../transport.ts";
 import { ACCEPTED_CODINGS } from "./decoded-body.ts";
 import type { HttpRequest } from "./exchange.ts";
 
@@ -16,8 +17,6 @@ export interface RequestParts {
 /** Bodies up to this are copied behind the head, so that one write sends both. */
 const COPIED_BYTES_MAX = 64 * 1024;
 const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
-/** Visible characters, blanks, tabs, and the upper half of latin1. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TARGET = /^[\x21-\x7e]+$/;
 const DEFAULTS: Readonly<Record<string, string>> = {
   "accept-encoding": ACCEPTED_CODINGS,
@@ -58,7 +57,8 @@ function fieldsOf({ method, target, host, headers }: RequestParts): string {
   if (known !== undefined && known.method === method && known.target === target && known.host === host) {
     return known.text;
   }
-  if (!TARGET.test(target) || !VALUE.test(host)) throw new TypeError("the address cannot stand in a request");
+  if (!TARGET.test(target) || !isHeaderValue(host))
+    throw new TypeError("the address cannot stand in a request");
   let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in headers) text += fieldOf(name, headers[name]!);
   for (const name in DEFAULTS) if (!(name in headers)) text += fieldOf(name, DEFAULTS[name]!);
@@ -68,6 +68,6 @@ function fieldsOf({ method, target, host, headers }: RequestParts): string {
 
 function fieldOf(name: string, value: string): string {
   if (!NAME.test(name)) throw new TypeError("a header has no valid name");
-  if (!VALUE.test(value)) throw new TypeError(`the header ${name} has an invalid value`);
+  if (!isHeaderValue(value)) throw new TypeError(`the header ${name} has an invalid value`);
   return `${name}: ${value}\r\n`;
 }

@@ -102,6 +102,7 @@ describe("a form is refused for", () => {
   const REFUSED: readonly (readonly [rule: string, text: string, fault: string, type?: string])[] = [
     ["a content type without a boundary", END, "boundary", "multipart/form-data"],
     ["two boundaries", END, "boundary", "multipart/form-data; boundary=B; boundary=C"],
+    ["a boundary with a control character", (part("a", "1") + END).replaceAll("--B", "--B\x7fB"), "boundary", 'multipart/form-data; boundary="B\x7fB"'],
     ["another boundary than it says", `--C\r\n\r\n--C--`, "begin"],
     ["words before the first boundary", `hi\r\n${part("a", "1")}${END}`, "begin"],
     ["words behind the last boundary", `${part("a", "1")}${END}hi`, "boundary"],
