@@ -271,14 +271,15 @@ export function classify(evidence: Evidence): UpstreamFailure {
  * host that has it.
  */
 export function isMissingPath({ status, bodyText, model }: Evidence): boolean {
-  if (status !== 404 && status !== 405) return false;
+  if (status !== 404 && status !== 405 && status !== 501) return false;
   const error = readError(bodyText);
   if (error === null) return true;
   const text = `${error.code} ${error.type} ${error.message}`;
   return !(model !== "" && text.includes(model)) && error.param === "" && !ABOUT_CONTENT.test(text);
 }
 
-const ABOUT_CONTENT = /model|deployment|\bids?\b|\bitem\b|previous_response/i;
+const ABOUT_CONTENT =
+  /model|deployment|\bids?\b|\b(item|file|image|object|container|voice)s?\b|previous_response|voice_not_found/i;
 
 /**
  * Classifies an error thrown while connecting or reading. An abort is the client's unless it is a timeout.

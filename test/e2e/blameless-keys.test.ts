@@ -1,12 +1,12 @@
 // What a client sends, or what a host does not offer, is no failure of the key: whatever one account asks, the keys that it
 // shares with others go on as before. One counted failure puts a key to sleep here, so that it would show.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Account, asking, type Owner, PRICING } from "./harness.ts";
 import { ask, fares } from "./harness-keys.ts";
 import { OWN_PRICES } from "./surfaces-bodies.ts";
-import { useBench } from "./use-bench.ts";
+import { expectError, useBench } from "./use-bench.ts";
 
 const bench = useBench({ settings: { KEY_FAILURES: "1" } });
 
@@ -59,5 +59,64 @@ describe("a control character, which no request can carry to a provider, is the 
     expect(bench.provider.totals().calls).toBe(before);
     await fares(bench, owner, owner.keys[0]!, "normal", { style });
     expect((await ask(bench, other, { style })).result).toBe("200");
+  });
+});
+
+describe("a path that a host lacks", () => {
+  const LACKING: Readonly<Record<string, () => Response>> = {
+    "404 without a body": () => new Response(null, { status: 404 }),
+    "404 of a router": () => Response.json({ detail: "Not Found" }, { status: 404 }),
+    "404 of another router": () => new Response("404 page not found", { status: 404 }),
+    "405": () => Response.json({ detail: "Method Not Allowed" }, { status: 405 }),
+    "501": () => new Response("Not Implemented", { status: 501 }),
+  };
+  /** Two hosts for each answer, told apart by the first part of the path, which is their base. They have the paths of their styles. */
+  const asked: string[] = [];
+  const hosts = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const [, name = "", path = ""] = /^\/([^/]+)\/(.+)$/.exec(new URL(request.url).pathname) ?? [];
+      asked.push(path);
+      const isOwn = path === "chat/completions" || path === "messages";
+      if (!isOwn) return LACKING[decodeURIComponent(name.slice(name.indexOf(":") + 1))]!();
+      return fetch(`${bench.provider.url}/v1/${path}`, request);
+    },
+  });
+  afterAll(() => hosts.stop(true));
+  const keyAt = (style: "chat" | "messages", what: string) =>
+    sharedKey({
+      Provider: `http://127.0.0.1:${hosts.port}/${style}:${encodeURIComponent(what)}`,
+      Config: { api_style: style },
+    });
+
+  const BODIES: readonly (readonly [path: string, body: object])[] = [
+    ["/v1/embeddings", { model: "bench-model", input: "x" }],
+    ["/v1/completions", { model: "bench-model", prompt: "x" }],
+  ];
+  test.each(Object.keys(LACKING))("is no failure of the key, nor of its model (%s)", async (what) => {
+    const { owner, one, other } = await keyAt("chat", what);
+    for (const [path, body] of BODIES) {
+      asked.length = 0;
+      for (let i = 0; i < 2; i++) {
+        const refused = await bench.call(one.key, "POST", path, body);
+        expectError(refused, 404, "model_not_found");
+        expect(refused.body.error.message).toContain("serves this path");
+      }
+      expect(asked).toHaveLength(1);
+      await fares(bench, owner, owner.keys[0]!, "normal");
+      expect((await ask(bench, other)).result).toBe("200");
+    }
+  });
+
+  test.each(Object.keys(LACKING))("leaves tokens to be counted here (%s)", async (what) => {
+    const { owner, one, other } = await keyAt("messages", what);
+    const body = { ...asking("say it"), max_tokens: 50 };
+    for (let i = 0; i < 2; i++) {
+      const counted = await bench.call(one.key, "POST", "/v1/messages/count_tokens", body);
+      expect([counted.status, counted.body.input_tokens > 0]).toEqual([200, true]);
+    }
+    await fares(bench, owner, owner.keys[0]!, "normal", { style: "messages" });
+    expect((await ask(bench, other, { style: "messages" })).result).toBe("200");
   });
 });

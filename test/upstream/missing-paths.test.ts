@@ -23,7 +23,9 @@ describe("an answer says that the path is missing", () => {
     ["404 about an id", 404, error("Response with id 'resp_1' not found."), false],
     ["404 about an item", 404, error("Item 'rs_1' not found"), false],
     ["400", 400, error("Invalid URL (POST /v1/responses)"), false],
-    ["501", 501, error("Not Implemented"), false],
+    ["404 about a file", 404, error("No such file"), false],
+    ["404 about a voice", 404, error("", { code: "voice_not_found" }), false],
+    ["501", 501, error("Not Implemented"), true],
   ];
   test.each(CASES)("%s", (_, status, bodyText, isMissing) => {
     expect(isMissingPath({ status, bodyText, model: "m-1", nowMs: 0 })).toBe(isMissing);

@@ -11,8 +11,8 @@ import { estimateTokens, type TokenCounter } from "../metering/token-counter.ts"
 /** Returns whether the request is a token count that no key's provider offers. */
 export const isLocalTokenCount = (
   { path }: Pick<GatewayEndpoint, "path">,
-  { fit, otherStyle }: KeyAvailability,
-): boolean => path === "/v1/messages/count_tokens" && fit === 0 && otherStyle > 0;
+  { fit, otherStyle, otherPath }: KeyAvailability,
+): boolean => path === "/v1/messages/count_tokens" && fit === 0 && otherStyle + otherPath > 0;
 
 /**
  * Returns the token count of the prompt: texts are counted, images and files estimated. `headers` are those

@@ -4,6 +4,7 @@
 import { findProvider } from "../../../actors/catalog/catalog.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 import { isClaude } from "../../upstream/cloud-b.ts";
+import { isCloud } from "../../upstream/upstream.ts";
 import { keptPerKey, type ProviderTarget } from "./kept-per-key.ts";
 
 /** The API style of requests: `chat` (OpenAI) or `messages` (Anthropic). */
@@ -47,9 +48,16 @@ export const hasResponses = keptPerKey(({ config, provider }): boolean | null =>
   return facts === null ? null : facts.responses === true;
 });
 
-/** Whether a key's answer may say that its provider lacks the path. */
+/**
+ * Whether a key's answer may say that its provider lacks the path. Each host has the path of its own style, and of the clouds
+ * it is known what they have.
+ */
 export const mayLackPath = (path: string, key: ProviderTarget): boolean =>
-  path === RESPONSES_PATH && hasResponses(key) === null;
+  path === RESPONSES_PATH
+    ? hasResponses(key) === null
+    : !PATHS_OF_STYLES.has(path) && !isCloud(key.config.provider_type);
+
+const PATHS_OF_STYLES: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/messages"]);
 
 /** The path of the responses style. */
 export const RESPONSES_PATH = "/v1/responses";

@@ -5,7 +5,7 @@ import type { LevelKey } from "../../../actors/level/view.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
 import { isCloud, type Upstream } from "../../upstream/upstream.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { RESPONSES_PATH } from "./key-formats.ts";
+import { mayLackPath, RESPONSES_PATH } from "./key-formats.ts";
 import { forbids } from "./key-permits.ts";
 import { codecFor } from "./native-codec.ts";
 
@@ -31,9 +31,10 @@ export const keySupportFor =
     if (codec === null || (codec.translates && !translates)) return "other_style";
     if (demands !== undefined && forbids(key, demands, codec.translates) !== null) return "forbidden";
     const { provider, config } = key;
-    // Other providers are tried on every path and answer themselves if they lack it. The paths of the clouds
-    // are known.
-    if (!isCloud(config.provider_type)) return "served";
+    // Other providers are tried on every path, until one answers that it lacks it. The paths of the clouds are known.
+    if (!isCloud(config.provider_type)) {
+      return mayLackPath(codec.path, key) && upstream.lacks(provider, codec.path) ? "other_path" : "served";
+    }
     const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";
   };

@@ -39,6 +39,17 @@ describe("a key", () => {
     expect(upstream.asked).toEqual([]);
   });
 
+  test("of a provider that has said so lacks a path, but never that of its own style", () => {
+    const upstream = { ...having(""), lacks: () => true };
+    const supportOf = (path: string, key: LevelKey) => keySupportFor(findEndpoint(path), upstream)(key, "m");
+    expect(supportOf("/v1/rerank", plain)).toBe("other_path");
+    expect(supportOf("/v1/messages/count_tokens", messages)).toBe("other_path");
+    expect(supportOf("/v1/chat/completions", plain)).toBe("served");
+    expect(supportOf("/v1/messages", messages)).toBe("served");
+    expect(supportOf("/v1/messages", plain)).toBe("served");
+    expect(supportOf("/v1/responses", plain)).toBe("served");
+  });
+
   test("of a cloud serves what the cloud has", () => {
     const upstream = having("/v1/embeddings");
     expect(keySupportFor(findEndpoint("/v1/embeddings"), upstream)(cloud, "m")).toBe("served");
