@@ -28,6 +28,8 @@ export const ADVICE: Readonly<Record<FailureKind, string>> = {
   error_body:
     "The provider answered with what is no answer: check that Provider is the address of its API, and Config.api_style.",
   empty_stream: "The provider answered with nothing: test again later.",
+  not_streamed: "The provider answered whole where a stream was asked for: it does not stream this model.",
+  answer_too_large: "The provider's answer is larger than 64 MB: test with another model.",
   redirect:
     "The provider sends elsewhere, and redirects are not followed: give the address that it names as Provider.",
   conflict: "The provider has a conflict with another request: test again.",

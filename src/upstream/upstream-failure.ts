@@ -23,6 +23,8 @@ export type FailureKind =
   | "no_connection"
   | "error_body"
   | "empty_stream"
+  | "not_streamed"
+  | "answer_too_large"
   | "redirect"
   | "conflict"
   | "rejected"
@@ -75,6 +77,9 @@ export const FAILURE_RULES: Readonly<
   no_connection: { key: "none", over: false },
   error_body: { key: "fail", over: true },
   empty_stream: { key: "fail", over: true },
+  // The provider has made the answer, and bills it: another key would make it once more.
+  not_streamed: { key: "none", over: false },
+  answer_too_large: { key: "none", over: false },
   redirect: { key: "fail", over: true },
   conflict: { key: "none", over: true },
   rejected: { key: "none", over: false },
@@ -227,6 +232,7 @@ const BY_ERROR: Readonly<Record<string, FailureKind>> = {
   TimeoutError: "timeout",
   ETIMEDOUT: "timeout",
   ECONNLIMIT: "no_connection",
+  ETOOLARGE: "answer_too_large",
   AbortError: "client_gone",
   ZlibError: "server_error",
 };

@@ -48,7 +48,7 @@ const SEEN: Readonly<Record<string, readonly [whole: Seen, streamed: Seen]>> = {
   split: ["good", "good"],
   split_utf8: ["good", "good"],
   join: ["good", "good"],
-  unstreamed: ["good", FAILED],
+  unstreamed: ["good", REJECTED(400, "invalid_parameter")],
 
   "200.error": [FAILED, FAILED],
   "200.code": [NO_KEY, NO_KEY],

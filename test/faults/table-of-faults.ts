@@ -1,7 +1,7 @@
 // What every fault of an answer leads to, by hand: one line, one expectation. The faults themselves are the stand-in's.
 // Nothing of this is worked out by the code that it is held against.
 
-import { answered, cut, FAILED, FAILURE, NO_KEY, refused, type Sheet, TIMEOUT } from "./rows.ts";
+import { answered, cut, FAILED, FAILURE, NO_KEY, refused, type Sheet, TIMEOUT, WELL } from "./rows.ts";
 
 const failed = refused(FAILED, FAILURE);
 const late = refused(TIMEOUT, FAILURE);
@@ -38,7 +38,8 @@ export const FAULT_SHEETS: Readonly<Record<string, Sheet>> = {
 
   empty: failed,
   no_done: answered(),
-  unstreamed: { whole: answered(), streamed: failed },
+  // The provider bills the answer that it made: no other key is asked to make it again.
+  unstreamed: { whole: answered(), streamed: refused([400, "invalid_parameter"], WELL, { over: false }) },
 
   error_event: {
     "chat whole": failed,

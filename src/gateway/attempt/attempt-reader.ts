@@ -6,7 +6,6 @@ import type { Clock } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { ModelRequest } from "../../dialect/dialect.ts";
 import { isSound } from "../../dialect/media/speech.ts";
-import { readBounded } from "../../upstream/bounded-body.ts";
 import type { UpstreamHead } from "../../upstream/upstream.ts";
 import { classify, cutBy, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { StreamPart } from "../call.ts";
@@ -116,9 +115,11 @@ export abstract class AttemptReader<Parts extends ReadingParts, Input extends Re
     };
   }
 
-  /** Reads JSON that was sent in place of a stream: some providers send an error with status 200. */
+  /** Reads JSON that was sent in place of a stream: an error with status 200, or the answer of a provider that does not stream. */
   private async readUnstreamed(head: UpstreamHead): Promise<UpstreamFailure> {
-    return this.misread(head.scrub(await readBounded(head.body, this.parts.clock)), head.status);
+    const read = await this.readWhole(head);
+    if (!("kind" in read)) return read;
+    return { name: "not_streamed", status: head.status, note: "a whole answer in place of a stream" };
   }
 
   private openStream(head: UpstreamHead): Promise<Reading> {

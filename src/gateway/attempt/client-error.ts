@@ -174,6 +174,17 @@ function refusalFor(signal: UpstreamFailure, model: string, found: KeyAvailabili
         message: `The request is larger than the provider's tokens per minute for ${model}. Send less.`,
         final: true,
       };
+    case "unstreamed":
+      return {
+        code: "invalid_parameter",
+        message: `The provider of the model ${model} does not stream its answers here. Ask without "stream".`,
+      };
+    case "too_large":
+      return {
+        code: "upstream_failed",
+        message: `The provider's answer for ${model} is larger than 64 MB. Ask for less at once.`,
+        final: true,
+      };
     case "busy":
       return {
         code: "service_unavailable",
@@ -190,10 +201,14 @@ function refusalFor(signal: UpstreamFailure, model: string, found: KeyAvailabili
   }
 }
 
-const KIND: Partial<Record<FailureKind, "timeout" | "limited" | "too_big" | "busy" | "unavailable">> = {
+type ErrorKind = "timeout" | "limited" | "too_big" | "too_large" | "unstreamed" | "busy" | "unavailable";
+
+const KIND: Partial<Record<FailureKind, ErrorKind>> = {
   timeout: "timeout",
   rate_limited: "limited",
   too_big_for_tpm: "too_big",
+  not_streamed: "unstreamed",
+  answer_too_large: "too_large",
   no_connection: "busy",
   quota_gone: "unavailable",
   overloaded: "unavailable",

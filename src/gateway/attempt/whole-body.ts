@@ -9,6 +9,13 @@ import type { UpstreamBody } from "../../upstream/upstream-response.ts";
 /** The largest answer in bytes; images in base64 fit. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Thrown for an answer that is larger than what is read. */
+class AnswerTooLarge extends Error {
+  override readonly name = "AnswerTooLarge";
+  /** Read by the classification of failures. */
+  readonly code = "ETOOLARGE";
+}
+
 /** How a body is read. */
 export interface BodyLimits {
   readonly clock: Clock;
@@ -54,7 +61,7 @@ async function readPieces(
     bytes += piece.length;
     if (bytes > BODY_BYTES_MAX) {
       body.cancel();
-      throw new Error(`the answer has more than ${BODY_BYTES_MAX} bytes`);
+      throw new AnswerTooLarge(`the answer has more than ${BODY_BYTES_MAX} bytes`);
     }
     pieces.push(piece);
     if (bytes < blocksFrom) continue;

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { BytePiece } from "../../../src/base/byte-piece.ts";
 import { Cancellation } from "../../../src/base/cancellation.ts";
 import { readBody } from "../../../src/gateway/attempt/whole-body.ts";
+import { FAILURE_RULES, fromError } from "../../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../../runtime/manual-clock.ts";
 
 const read = (pieces: readonly Uint8Array[], blocksFrom: number) => {
@@ -15,6 +16,14 @@ const read = (pieces: readonly Uint8Array[], blocksFrom: number) => {
 test("a small body is its text", async () => {
   expect(await read([Buffer.from("a"), Buffer.from("é")], 4)).toBe("aé");
   expect(await read([Buffer.from("a".repeat(100))], Number.POSITIVE_INFINITY)).toBe("a".repeat(100));
+});
+
+test("a body that is too large says so, and is no failure of the connection", async () => {
+  const piece = new Uint8Array(1024 * 1024);
+  const reading = async () => read(Array(65).fill(piece), Number.POSITIVE_INFINITY);
+  const failure = await reading().then(() => null, fromError);
+  expect(failure?.name).toBe("answer_too_large");
+  expect(FAILURE_RULES.answer_too_large).toEqual({ key: "none", over: false });
 });
 
 test("a large body is the same bytes in blocks, and no memory of its pieces", async () => {
