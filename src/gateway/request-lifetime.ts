@@ -39,9 +39,16 @@ export class RequestLifetime extends Timeout {
     private readonly deadlines: RequestDeadlines,
   ) {
     super();
-    deadlines.add(this);
     if (client.aborted) this.abort(CLIENT_GONE);
     else client.addEventListener("abort", this);
+  }
+
+  /**
+   * Starts the deadline, once the body has been read: no key may be blamed for the time that the client took to send it. From
+   * then on the request waits for the account, for an earlier request with its Idempotency-Key, and for its attempts.
+   */
+  startDeadline(): void {
+    if (this.ended === null) this.deadlines.add(this);
   }
 
   /** The client has disconnected. */

@@ -207,6 +207,7 @@ async function admit(parts: RequestParts, context: RunningRequest): Promise<Admi
     const streamShape = requestedStreamShape(context.endpoint, call.headers);
     const requestedTags = readTagsHeader(call.headers);
     const payload = await call.payload();
+    lifetime.startDeadline();
     const reading = parseRequest(parts, context, payload, { caller, streamShape, requestedTags });
     input = reading instanceof Promise ? await reading : reading;
     // All requests of the turn are read before the first of them is admitted, as each step is best taken in a row: see TurnQueue.

@@ -72,6 +72,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
     const id = parts.random.id();
     const requestId = request.requestId ?? id;
     const lifetime = new RequestLifetime(request.signal, parts.clock, deadlines);
+    lifetime.startDeadline();
     let headers: Record<string, string> = { "x-request-id": requestId };
     const report = new StoredResponseReport(parts, request, id, requestId);
     try {

@@ -3,7 +3,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type Account, asking, type Owner, PRICING } from "./harness.ts";
+import { type Account, asking, charges, type Owner, PRICING } from "./harness.ts";
 import { ask, fares } from "./harness-keys.ts";
 import { OWN_PRICES } from "./surfaces-bodies.ts";
 import { expectError, useBench } from "./use-bench.ts";
@@ -118,5 +118,58 @@ describe("a path that a host lacks", () => {
     }
     await fares(bench, owner, owner.keys[0]!, "normal", { style: "messages" });
     expect((await ask(bench, other, { style: "messages" })).result).toBe("200");
+  });
+});
+
+describe("what a client asks of a provider that does not stream", () => {
+  const hosts = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json({ created: 1, data: [{ b64_json: "AAAA" }] }),
+  });
+  afterAll(() => hosts.stop(true));
+
+  test("is made once, and is the client's error", async () => {
+    const { owner, one } = await sharedKey({ Provider: `http://127.0.0.1:${hosts.port}` });
+    const body = { model: "gpt-image-1", prompt: "a boat", stream: true };
+    const refused = await bench.call(one.key, "POST", "/v1/images/generations", body);
+    expectError(refused, 400, "invalid_parameter");
+    expect(refused.headers.get("x-arbor-attempts")).toBe("1");
+    await fares(bench, owner, owner.keys[0]!, "normal");
+    expect(charges(await bench.ledger(one.key))).toEqual([]);
+  });
+});
+
+describe("a client that sends slowly", () => {
+  // Its deadlines are shorter than what the client takes for its body.
+  const hasty = useBench({
+    settings: {
+      KEY_FAILURES: "1",
+      UPSTREAM_TIMEOUT_MS: "2000",
+      UPSTREAM_FIRST_MS: "2000",
+      UPSTREAM_IDLE_MS: "2000",
+    },
+  });
+
+  test("is answered, and costs its key nothing", async () => {
+    const owner = await hasty.owner({ keys: 1 });
+    const user = await hasty.subaccount(owner);
+    const { hostname, port } = new URL(hasty.url);
+    const body = JSON.stringify({ ...asking("say it"), max_tokens: 50 });
+    const ended = Promise.withResolvers<string>();
+    const socket = connect(Number(port), hostname);
+    let got = "";
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      got += text;
+    });
+    socket.on("end", () => ended.resolve(got)).on("error", ended.reject);
+    const head = `authorization: Bearer ${user.key}\r\ncontent-type: application/json\r\nconnection: close`;
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+    );
+    await Bun.sleep(2_300);
+    socket.write(body.slice(9));
+    expect(await ended.promise).toStartWith("HTTP/1.1 200 ");
+    await fares(hasty, owner, owner.keys[0]!, "normal");
   });
 });

@@ -10,14 +10,18 @@ import {
 import { cutBy } from "../../src/upstream/upstream-failure.ts";
 import { manualClock } from "../runtime/manual-clock.ts";
 
-function rig(ms = 1_000) {
+/** A request whose body has been read. */
+function rig() {
+  const made = unreadRig();
+  made.lifetime.startDeadline();
+  return made;
+}
+
+function unreadRig() {
   const clock = manualClock();
   const client = new AbortController();
-  return {
-    clock,
-    client,
-    lifetime: new RequestLifetime(client.signal, clock, createRequestDeadlines(clock, ms)),
-  };
+  const lifetime = new RequestLifetime(client.signal, clock, createRequestDeadlines(clock, 1_000));
+  return { clock, client, lifetime };
 }
 
 /** The error of what waits on the attempt. */
@@ -84,6 +88,18 @@ describe("an attempt", () => {
     const second = lifetime.newAttempt();
     await clock.advance(400);
     expect([reasonOf(second), lifetime.ended?.name]).toEqual(["timeout", "TimeoutError"]);
+  });
+
+  test("has all of its time, however long the client took to send the body", async () => {
+    const { lifetime, clock } = unreadRig();
+    await clock.advance(5_000);
+    expect(lifetime.ended).toBe(null);
+    lifetime.startDeadline();
+    const attempt = lifetime.newAttempt();
+    await clock.advance(999);
+    expect(reasonOf(attempt)).toBe("alive");
+    await clock.advance(1);
+    expect(reasonOf(attempt)).toBe("timeout");
   });
 
   test("that was given up is not ended once more", async () => {
@@ -156,9 +172,9 @@ describe("a pause", () => {
   });
 
   test("ends early when the time is over", async () => {
-    const { lifetime, clock } = rig(300);
-    const pause = paused(lifetime.sleep(500));
-    await clock.advance(300);
+    const { lifetime, clock } = rig();
+    const pause = paused(lifetime.sleep(1_500));
+    await clock.advance(1_000);
     expect([pause.over, lifetime.ended?.name]).toEqual([true, "TimeoutError"]);
   });
 
