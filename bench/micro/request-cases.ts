@@ -69,6 +69,7 @@ export function meterUsageOf(): Call {
     complete: true,
     prompt: () => [],
     promptTokens: null,
+    promptBeside: 0,
     measured: {},
   };
   const counter: TokenCounter = { count: () => Promise.reject(new Error("nothing is counted")) };

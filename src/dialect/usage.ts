@@ -18,6 +18,8 @@ export interface UsageBounds {
   readonly contextWindow: number;
   /** The model's output limit times the number of choices. */
   readonly outputLimit: number;
+  /** Calls of the provider's own tools that the answer shows. Omitted means 0. */
+  readonly toolCalls?: number;
 }
 
 // The bounds have slack: providers count templates, tools and images that were not sent as text, and catalogs
@@ -38,8 +40,9 @@ export function readUsage(dialect: UsageDialect, raw: unknown, bounds: UsageBoun
   if (!isObject(raw)) return null;
   const usage = zeroUsage();
   READERS[dialect](raw, usage);
-  // Each search inside the request is another turn over the whole context; some providers list all turns.
-  const turns = 1 + usage.webSearches + (Array.isArray(raw.iterations) ? raw.iterations.length : 0);
+  // Each call of a provider's own tool is another turn over the whole context; some providers list all turns.
+  const toolCalls = Math.max(usage.webSearches, bounds.toolCalls ?? 0);
+  const turns = 1 + toolCalls + (Array.isArray(raw.iterations) ? raw.iterations.length : 0);
   // NaN fits no bound, and readers split totals without a remainder, so a usage that fits has whole counts only.
   const fits =
     promptTokens(usage) <= limit(bounds.contextWindow, turns) &&

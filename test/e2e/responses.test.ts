@@ -58,6 +58,15 @@ const outcomeOf = ({ status, body }: Answer): string => `${status} ${body?.error
 const at = (id: string, behind = ""): string => `/v1/responses/${id}${behind}`;
 
 describe("a request that refers to what was made", () => {
+  test("is charged for what it refers to, where the provider gives no figures", async () => {
+    const { user, body } = await kept({}, { input: "say it [[prompt=5000 output=3]]" });
+    const more = { input: "and more [[usage=none output=3]]", previous_response_id: body.id };
+    expect((await respond(user, more)).status).toBe(200);
+    const line = charges(await bench.ledger(user.key)).at(-1);
+    expect(line).toMatchObject({ basis: "estimate", completion_tokens: 3 });
+    expect(line.prompt_tokens).toBeWithin(5_004, 5_040);
+  });
+
   const REFERRING: readonly (readonly [string, (made: Json) => object])[] = [
     ["previous_response_id", ({ id }) => ({ previous_response_id: id })],
     [

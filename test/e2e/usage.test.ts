@@ -77,6 +77,18 @@ describe("usage that is missing or makes no sense is counted and marked estimate
     expect(stream.cost).toBe(whole.headers.get("x-arbor-cost"));
   });
 
+  test("images of the prompt are in it, by the sum of their hold", async () => {
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+    const text = { type: "text", text: "what is it [[usage=none output=4]]" };
+    const messages = [{ role: "user", content: [text, image, image] }];
+    await bench.chat(user.key, "", { messages });
+    const line = await lastCharge();
+    expect(line).toMatchObject({ basis: "estimate", completion_tokens: 4 });
+    expect(line.prompt_tokens).toBeWithin(3_202, 3_240);
+    await streamChat(bench, user.key, "", { messages });
+    expect(await lastCharge()).toMatchObject({ stream: true, amount: line.amount });
+  });
+
   test("reasoning, tool calls and several choices are counted too", async () => {
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
     for (const [script, more] of [

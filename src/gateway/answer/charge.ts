@@ -12,6 +12,7 @@ import { measuredOf } from "../../dialect/non-token-usage.ts";
 import { tagsOfCharge } from "../account/request-tags.ts";
 import type { AnsweredContext } from "../context.ts";
 import { promptOf } from "../large-body/large-payload.ts";
+import { estimateTokens } from "../metering/token-counter.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";
 
@@ -75,7 +76,12 @@ interface Shown extends Pick<MeterInput, "usage" | "serviceTier" | "texts" | "co
 
 /** Returns the input of `meterUsage` for an answer. */
 export const readingOf = (
-  { endpoint, request, answer }: Pick<AnsweredContext, "endpoint" | "request" | "answer">,
+  {
+    endpoint,
+    request,
+    answer,
+    pinnedKey,
+  }: Pick<AnsweredContext, "endpoint" | "request" | "answer" | "pinnedKey">,
   { usage, serviceTier, texts, chars, complete, measured, model = null }: Shown,
 ): MeterInput => ({
   dialect: answer.exchange.usage,
@@ -88,6 +94,8 @@ export const readingOf = (
   measured: measuredOf(request.measured, measured),
   prompt: () => promptOf(endpoint, request),
   promptTokens: request.promptTokens ?? null,
+  promptBeside:
+    estimateTokens({ bytes: 0, images: request.images, files: request.files }) + (pinnedKey?.tokens ?? 0),
 });
 
 /**

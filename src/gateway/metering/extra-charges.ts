@@ -96,4 +96,16 @@ export function usesOf(
   return Object.fromEntries(uses.filter(([, calls]) => calls > 0));
 }
 
+/** Returns the number of calls of the provider's own tools that an answer shows, whether or not they are charged. */
+export function toolCallsOf({ usage, measured }: Parameters<typeof usesOf>[1]): number {
+  const { webSearches = 0, toolUses = NO_TOOL_USES } = measured;
+  return Math.max(webSearches + sumOf(toolUses), sumOf(toolUsesIn(usage)));
+}
+
+function sumOf(uses: ToolUses): number {
+  let sum = 0;
+  for (const name in uses) sum += uses[name]!;
+  return sum;
+}
+
 const ownCount = (uses: ToolUses, name: string): number => (Object.hasOwn(uses, name) ? uses[name]! : 0);

@@ -22,8 +22,8 @@ import {
 } from "../../../actors/pricing/usage.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
 import { iterationsBeside } from "../../dialect/extra-usage.ts";
-import { readUsage, type UsageDialect } from "../../dialect/usage.ts";
-import { otherPrice, partOf, usesOf } from "./extra-charges.ts";
+import { readUsage, type UsageBounds, type UsageDialect } from "../../dialect/usage.ts";
+import { otherPrice, partOf, toolCallsOf, usesOf } from "./extra-charges.ts";
 import type { CandidatePrices, Multipliers } from "./hold-estimate.ts";
 import {
   HEARD_TOKENS_PER_SECOND,
@@ -58,6 +58,8 @@ export interface MeterInput {
   readonly prompt: () => readonly string[] | Promise<number>;
   /** The number of prompt tokens if the client sent token ids; null when it sent texts. */
   readonly promptTokens: number | null;
+  /** The tokens of what the prompt has beside its texts: images and files by the sums of the hold, and stored objects. */
+  readonly promptBeside: number;
 }
 
 /** The prices and the size of the request that was answered. */
@@ -86,7 +88,7 @@ export function meterUsage(
   counter: TokenCounter,
 ): Metered | Promise<Metered> {
   const { route, size } = request;
-  const bounds = boundsOf(kind, route.model, size);
+  const bounds = boundsOf(kind, route.model, size, toolCallsOf(reading));
   const figures = readUsage(reading.dialect, reading.usage, bounds);
   const turns = figures && iterationsBeside(reading.dialect, reading.usage, figures, bounds);
   const stated = turns === null ? null : figures;
@@ -162,12 +164,18 @@ export function isChargeKnownUpfront(kind: MeterKind, { route }: Pick<MeteredReq
   return kind.missing === "speech" && (unit === "character" || unit === "call");
 }
 
-function boundsOf({ missing }: MeterKind, name: string, { maxOutput, n, inputs, measured }: RequestSize) {
+function boundsOf(
+  { missing }: MeterKind,
+  name: string,
+  { maxOutput, n, inputs, measured }: RequestSize,
+  toolCalls: number,
+): UsageBounds {
   const model = findModel(name);
   const drawn = missing === "images" ? (measured.calls ?? 1) * imageTokens(measured.image, true) : 0;
   return {
     contextWindow: (model?.context_window ?? 0) * inputs,
     outputLimit: Math.max(model?.max_output_tokens ?? 0, maxOutput ?? 0, drawn) * n,
+    toolCalls,
   };
 }
 
@@ -263,7 +271,7 @@ const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Used | Promise<Used
     if (stated !== null && promptTokens(stated) > 0) return counted(seen);
     const seconds = stated?.seconds || (reading.measured.seconds ?? 0);
     const inAudio = Math.ceil(seconds * HEARD_TOKENS_PER_SECOND);
-    const inText = await promptCount(reading, counter);
+    const inText = await textCount(reading, counter);
     const outText = await outputCount(reading, counter);
     return estimate(only({ inText, inAudio, outText }));
   },
@@ -271,7 +279,11 @@ const TOKENS: Readonly<Record<UsageFallback, (seen: Seen) => Used | Promise<Used
   calls: (seen) => TOKENS.prompt(seen),
 };
 
-async function promptCount({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> {
+/** Returns the tokens of the whole prompt: an image that is sent costs tokens, and so does a stored conversation. */
+const promptCount = async (reading: MeterInput, counter: TokenCounter): Promise<number> =>
+  (await textCount(reading, counter)) + reading.promptBeside;
+
+async function textCount({ prompt, promptTokens }: MeterInput, counter: TokenCounter): Promise<number> {
   if (promptTokens !== null) return promptTokens;
   const found = prompt();
   return found instanceof Promise ? found : counter.count(found);

@@ -28,6 +28,7 @@ async function metered(model: string, over: Partial<MeterInput>, pricing: Pricin
     complete: true,
     prompt: () => [],
     promptTokens: null,
+    promptBeside: 0,
     ...over,
   };
   const found = await meterUsage(METERS.tokens, admission, reading, counter);
