@@ -1,6 +1,6 @@
 // Determines to which call a fragment belongs. Hosts send an index, or an id in every fragment, or both, or
-// index 0 for all calls, or neither with one call after the other. A call is identified by its index and id
-// together.
+// index 0 for all calls, or either in some fragments alone, or neither with one call after the other. A call is identified
+// by its index and id together, as far as its fragments have both.
 
 import type { ToolCallDraft } from "./answer.ts";
 import type { CallFragment } from "./read-chat-message.ts";
@@ -16,16 +16,23 @@ export class CallFinder {
   /** The latest call with each index. */
   readonly #byIndex = new Map<number, ToolCallDraft>();
   readonly #byId = new Map<string, ToolCallDraft>();
+  /** Calls of which no fragment has had an index. */
+  readonly #unindexed = new Set<ToolCallDraft>();
   #latest: ToolCallDraft | null = null;
 
   /** Returns the call of a fragment, with all but the arguments from its fragments. */
   callOf(fragment: CallFragment): ToolCallDraft {
     const { index, id, name, extra } = fragment;
-    const call = this.#known(fragment) ?? callDraft("", "");
-    if (call.id === "" && id !== "") {
-      call.id = id;
-      this.#byId.set(keyOf(index, id), call);
+    const known = this.#known(fragment);
+    const call = known ?? callDraft("", "");
+    if (call.id === "" && id !== "") call.id = id;
+    if (call.id !== "") {
+      this.#byId.set(keyOf(index, call.id), call);
+      // A later fragment may have the id alone.
+      this.#byId.set(keyOf(null, call.id), call);
     }
+    if (index !== null) this.#unindexed.delete(call);
+    else if (known === undefined) this.#unindexed.add(call);
     if (call.name === "") call.name = name;
     if (extra !== undefined) call.extra = extra;
     if (index !== null) this.#byIndex.set(index, call);
@@ -34,15 +41,23 @@ export class CallFinder {
   }
 
   #known({ index, id, name }: CallFragment): ToolCallDraft | undefined {
-    const same = id === "" ? undefined : this.#byId.get(keyOf(index, id));
+    const same = id === "" ? undefined : (this.#byId.get(keyOf(index, id)) ?? this.#unindexedBy(id));
     if (same !== undefined) return same;
+    const latest = this.#latest;
     if (index !== null) {
       const call = this.#byIndex.get(index);
-      return call !== undefined && (id === "" || call.id === "") ? call : undefined;
+      if (call !== undefined) return id === "" || call.id === "" ? call : undefined;
+      const goesOn = latest !== null && id === "" && name === "" && this.#unindexed.has(latest);
+      return goesOn ? latest : undefined;
     }
     // A second name begins a second call.
-    const latest = this.#latest;
     return latest !== null && id === "" && (name === "" || latest.name === "") ? latest : undefined;
+  }
+
+  /** Returns the call with an id whose fragments had no index so far: the fragment that asks is the first with one. */
+  #unindexedBy(id: string): ToolCallDraft | undefined {
+    const call = this.#byId.get(keyOf(null, id));
+    return call !== undefined && this.#unindexed.has(call) ? call : undefined;
   }
 }
 

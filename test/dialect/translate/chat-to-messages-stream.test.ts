@@ -59,6 +59,7 @@ const ending = (stop_reason = "end_turn", figures: Row = {}) => [
 const first = (given: Row = {}) =>
   call({ index: 0, id: "t0", type: "function", function: { name: "f", arguments: "" }, ...given });
 const more = (index: number, json: string | null) => call({ index, function: { arguments: json } });
+const byId = (id: string, json: string) => call({ id, function: { arguments: json } });
 const other = (index: number, json = "") =>
   call({ index, id: `t${index}`, function: { name: `f${index}`, arguments: json } });
 
@@ -178,6 +179,22 @@ describe("blocks", () => {
         ...callBlock(1, "t1", "f1", '{"y":1}'),
         ...ending("tool_use"),
       ],
+    ],
+    [
+      "calls whose later fragments have the id alone",
+      [other(0), other(1), byId("t1", "{}"), byId("t0", '{"x":1}'), ...CALL_END],
+      [...callBlock(0, "t0", "f0", '{"x":1}'), ...callBlock(1, "t1", "f1", "{}"), ...ending("tool_use")],
+    ],
+    [
+      "calls whose later fragments have the index alone",
+      [
+        call({ id: "t0", function: { name: "f0", arguments: "" } }),
+        more(0, '{"x":1}'),
+        call({ id: "t1", function: { name: "f1", arguments: "" } }),
+        more(1, "{}"),
+        ...CALL_END,
+      ],
+      [...callBlock(0, "t0", "f0", '{"x":1}'), ...callBlock(1, "t1", "f1", "{}"), ...ending("tool_use")],
     ],
     [
       "calls in one chunk",
