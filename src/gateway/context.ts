@@ -124,6 +124,8 @@ export interface Attempted {
   /** The key's Level as this node knew it when the attempt began. */
   readonly view: LevelView;
   readonly model: string;
+  /** The name under which the key is passed over if it lacks the model; absent means `model`. */
+  readonly modelAtPath?: string;
   /** Wall-clock ms at which the attempt began. */
   readonly startedAt: number;
   /** SWITCH_OVER of the key's Owner; absent where the attempt says nothing of the Level. */

@@ -121,6 +121,40 @@ describe("a path that a host lacks", () => {
   });
 });
 
+describe("a model that a host has at one path alone", () => {
+  const hosts = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname !== "/v1/embeddings") return fetch(bench.provider.url + pathname, request);
+      const message =
+        "models/bench-model is not found for API version v1main, or is not supported for embedContent.";
+      return Response.json({ error: { code: 404, message, status: "NOT_FOUND" } }, { status: 404 });
+    },
+  });
+  afterAll(() => hosts.stop(true));
+
+  test("is passed over at the other path, and there it is not asked again", async () => {
+    const { owner, one, other } = await sharedKey({ Provider: `http://127.0.0.1:${hosts.port}` });
+    const embed = () => bench.call(one.key, "POST", "/v1/embeddings", { model: "bench-model", input: "x" });
+    const first = await embed();
+    expectError(first, 404, "model_not_found");
+    expect(first.headers.get("x-arbor-attempts")).toBe("1");
+    await fares(bench, owner, owner.keys[0]!, "normal");
+    expect((await ask(bench, other)).result).toBe("200");
+    const { body } = await bench.call(
+      owner.key,
+      "GET",
+      "/dashboard/explain?model=bench-model&path=/v1/embeddings",
+    );
+    expect(body.candidates[0].state).toBe("passed_over");
+    const second = await embed();
+    expectError(second, 404, "model_not_found");
+    expect(second.headers.get("x-arbor-attempts")).toBe("0");
+  });
+});
+
 describe("what a client asks of a provider that does not stream", () => {
   const hosts = Bun.serve({
     hostname: "127.0.0.1",

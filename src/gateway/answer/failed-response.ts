@@ -61,7 +61,7 @@ export async function failedResponse(
   }));
   const upstream = upstreamFor(pinnedKey, parts.upstream);
   const serves = keySupportFor(endpoint, upstream, untranslated === null, size.demands);
-  const keys = keyAvailability(candidates, serves, parts.clock.wall(), attempts);
+  const keys = keyAvailability(endpoint.path, candidates, serves, parts.clock.wall(), attempts);
   const headers = headersOf(context, attempts.length);
   if (lifetime.ended === null && isLocalTokenCount(endpoint, keys)) {
     reportEnded(parts, context, FREE_ANSWER, attempts.length);

@@ -8,6 +8,7 @@ import type { Refusal } from "../../base/errors.ts";
 import type { Demands } from "../../dialect/request-demands.ts";
 import type { FailureKind, UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { ProviderRejection } from "../call.ts";
+import { modelAtPath } from "../codec/key-formats.ts";
 import { forbidden } from "../codec/key-permits.ts";
 import type { Serves } from "../codec/key-support.ts";
 
@@ -36,10 +37,11 @@ export interface KeyAvailability {
 }
 
 /**
- * Returns the state of the keys at the candidates in `places`. `now` is wall-clock ms. `rows` are the
+ * Returns the state of the keys at the candidates in `places` for a request to `path`. `now` is wall-clock ms. `rows` are the
  * request's attempts, of which the views may not know yet.
  */
 export function keyAvailability(
+  path: string,
   places: readonly { readonly view: LevelView; readonly model: string }[],
   serves: Serves,
   now: number,
@@ -54,7 +56,7 @@ export function keyAvailability(
   for (const { view, model } of places) {
     const health = healthOf(view);
     for (const key of view.keys) {
-      const usable = usability(key, health?.get(key.id), model, now);
+      const usable = usability(key, health?.get(key.id), modelAtPath(path, model), now);
       if (usable.state === "disabled") continue;
       const serving = serves(key, model);
       if (serving !== "served") {

@@ -12,7 +12,7 @@ import type { Upstream } from "../../upstream/upstream.ts";
 import { FAILURE_RULES, type UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { HoldingParts } from "../admission/admission.ts";
 import { retakeHold } from "../admission/retake-hold.ts";
-import { mayLackPath } from "../codec/key-formats.ts";
+import { mayLackPath, modelAtPath } from "../codec/key-formats.ts";
 import { type AdmittedContext, type AnsweredContext, NO_ATTEMPTS } from "../context.ts";
 import { ATTEMPTS_MAX } from "../routing/failover-plan.ts";
 import type { RouteCandidate } from "../routing/route.ts";
@@ -132,8 +132,17 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
     const { admission, endpoint, request, requestId, lifetime, pinnedKey, trace } = this.context;
     const { owner, config } = admission.accountContext;
     const { switchOver } = config.config;
+    const { model } = candidate;
     const result = await attempt(this.parts, {
-      attempted: { owner, key, view, model: candidate.model, startedAt: clock.wall(), switchOver },
+      attempted: {
+        owner,
+        key,
+        view,
+        model,
+        modelAtPath: modelAtPath(endpoint.path, model),
+        startedAt: clock.wall(),
+        switchOver,
+      },
       exchange,
       answers: endpoint.answers,
       request,

@@ -21,6 +21,8 @@ import { KeyLoads, loadMax } from "./key-loads.ts";
 /** The request that needs a key. */
 export interface Wish {
   readonly model: string;
+  /** The name under which keys that lack the model are passed over; omitted means `model`. */
+  readonly modelAtPath?: string;
   readonly serves: Serves;
   /** The keys that are asked before all others that serve it; null or omitted where there is no such difference. */
   readonly servesFirst?: Serves | null;
@@ -214,7 +216,7 @@ class NodeKeyChooser implements KeyChooser {
     health: KeyHealth | undefined,
   ): Readiness | null {
     if (wish.tried.has(key.id) || wish.serves(key, wish.model) !== "served") return null;
-    const { state } = usability(key, health, wish.model, wish.now);
+    const { state } = usability(key, health, wish.modelAtPath ?? wish.model, wish.now);
     if (state !== "normal" && state !== "waking") return null;
     if (this.avoided.has(key.id, view.version, wish.now)) return null;
     if (state === "normal") return "ready";

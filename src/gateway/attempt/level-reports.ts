@@ -86,7 +86,7 @@ class NodeLevelReporter implements LevelReporter {
 
   async failed(attempted: Attempted, signal: UpstreamFailure): Promise<void> {
     const { system, clock, chooser, activity, attempts, keyFailures: limit } = this.parts;
-    const { owner, key, view, model, startedAt } = attempted;
+    const { owner, key, view, model, modelAtPath = model, startedAt } = attempted;
     const level = actorRef.level(owner, key.level);
     const what = FAILURE_RULES[signal.name].key;
     const now = clock.wall();
@@ -105,7 +105,7 @@ class NodeLevelReporter implements LevelReporter {
       const { version } = this.newestView(owner, key, view);
       chooser.avoidUntil(key.id, version, now + Math.min(retryAfterMs ?? AVOID_MS_MAX, AVOID_MS_MAX));
     }
-    const attempt = { key: key.id, model, startedAt, endedAt, ...this.takeSuccess(attempted) };
+    const attempt = { key: key.id, model: modelAtPath, startedAt, endedAt, ...this.takeSuccess(attempted) };
     const switchTo = attempted.switchOver?.[key.level];
     const failure = {
       ...{ ...attempt, what, retryAfterMs, reason, limit },

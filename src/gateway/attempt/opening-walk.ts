@@ -8,6 +8,7 @@ import type { Refusal } from "../../base/errors.ts";
 import type { Upstream } from "../../upstream/upstream.ts";
 import type { HoldingParts } from "../admission/admission.ts";
 import { candidatesOf } from "../admission/admission-request.ts";
+import { modelAtPath } from "../codec/key-formats.ts";
 import { firstSupportFor, type Serves } from "../codec/key-support.ts";
 import type { ProviderExchange } from "../codec/provider-codec.ts";
 import { withStreamShape } from "../codec/stream-shape.ts";
@@ -79,6 +80,7 @@ export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> e
   private wishAt(candidate: RouteCandidate, probing = NO_KEYS): Wish {
     return {
       model: candidate.model,
+      modelAtPath: modelAtPath(this.context.endpoint.path, candidate.model),
       serves: this.serves,
       servesFirst: this.servesFirst,
       conversation: this.conversationAt(candidate),

@@ -59,5 +59,12 @@ export const mayLackPath = (path: string, key: ProviderTarget): boolean =>
 
 const PATHS_OF_STYLES: ReadonlySet<string> = new Set(["/v1/chat/completions", "/v1/messages"]);
 
+/**
+ * Returns the name under which a key is passed over that lacks a model: the model's, and with the path where that is not one of
+ * conversations. A host may lack a model at one path alone: Google says of a chat model that it is not found for embeddings.
+ */
+export const modelAtPath = (path: string, model: string): string =>
+  PATHS_OF_STYLES.has(path) || path === RESPONSES_PATH ? model : `${model} at ${path}`;
+
 /** The path of the responses style. */
 export const RESPONSES_PATH = "/v1/responses";

@@ -22,6 +22,7 @@ import {
 import { isLocalTokenCount } from "../answer/local-token-count.ts";
 import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
 import { FailoverWalk, type Move, type Visit } from "../attempt/failover-walk.ts";
+import { modelAtPath } from "../codec/key-formats.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { HoldEstimate } from "../metering/hold-estimate.ts";
@@ -233,10 +234,11 @@ class DryRunWalk extends FailoverWalk<LevelKey, null> {
 
   /** Returns a key that could be tried, or null when there is none. */
   private keyAt({ view, model }: RouteCandidate): LevelKey | null {
+    const lacked = modelAtPath(this.given.input.endpoint.path, model);
     const health = healthOf(view);
     const isReady = (key: LevelKey) =>
       this.serves(key, model) === "served" &&
-      !("until" in usability(key, health?.get(key.id), model, this.startedAt));
+      !("until" in usability(key, health?.get(key.id), lacked, this.startedAt));
     return view.keys.find(isReady) ?? null;
   }
 
@@ -244,7 +246,7 @@ class DryRunWalk extends FailoverWalk<LevelKey, null> {
   private refusal(): Refusal | null {
     const { input, size } = this.given;
     const { endpoint, pinnedKey = null } = input;
-    const keys = keyAvailability(this.visited, this.serves, this.startedAt);
+    const keys = keyAvailability(endpoint.path, this.visited, this.serves, this.startedAt);
     if (isLocalTokenCount(endpoint, keys)) return null;
     const { model } = this.hold.route;
     const request = { path: endpoint.path, model, untranslated: this.untranslated, demands: size.demands };

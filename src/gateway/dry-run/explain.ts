@@ -7,6 +7,7 @@ import { healthOf, type Usability, usability } from "../../../actors/level/view.
 import type { LevelAffinity } from "../../../actors/owner/config.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { KeyChooser } from "../attempt/key-chooser.ts";
+import { modelAtPath } from "../codec/key-formats.ts";
 import { firstSupportFor, type KeySupport, keySupportFor, type Serves } from "../codec/key-support.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { RequestSize } from "../metering/request-size.ts";
@@ -126,11 +127,12 @@ function candidatesOf({ model, level, view }: RouteCandidate, seen: Seen): KeyCa
   const query =
     conversation === null ? null : { model, serves, servesFirst, conversation: atLevel(conversation, level) };
   const meets = query === null ? null : chooser.affinityOf(view, query, now);
+  const lacked = modelAtPath(endpoint.path, model);
   return view.keys.map((key) => {
     const affinity =
       meets?.remembered === key.id ? "remembered" : meets?.first === key.id ? "first_choice" : null;
     const place = { model, level, key: key.id, affinity } as const;
-    const found = usability(key, health?.get(key.id), model, now);
+    const found = usability(key, health?.get(key.id), lacked, now);
     const serving = serves(key, model);
     if (found.state !== "disabled" && serving !== "served") {
       return { ...place, state: serving, reason: WHY[serving](endpoint), until: null };

@@ -55,7 +55,7 @@ const clientError = (signals: readonly UpstreamFailure[], ...levels: Keys[]): st
     clientErrorFor(
       signals,
       AT_CHAT,
-      keyAvailability(placesOf(...levels), servesIn("chat"), NOON, rowsOf(signals)),
+      keyAvailability("/v1/chat/completions", placesOf(...levels), servesIn("chat"), NOON, rowsOf(signals)),
     ),
   );
 
@@ -163,7 +163,11 @@ describe("keys of the other style", () => {
 
   test("alone: the error names the path to ask", () => {
     const at = { model: "m", path: "/v1/responses" };
-    const expected = clientErrorFor([], at, keyAvailability(placesOf([other]), servesIn("chat"), NOON));
+    const expected = clientErrorFor(
+      [],
+      at,
+      keyAvailability("/v1/chat/completions", placesOf([other]), servesIn("chat"), NOON),
+    );
     expect(said(expected)).toBe("400 invalid_parameter");
     const words = JSON.stringify(expected);
     expect(words).toContain("at /v1/responses, and they are not translated");
@@ -172,9 +176,14 @@ describe("keys of the other style", () => {
 
   test("alone, of a request that cannot be put into their style: the error says why", () => {
     const untranslated = { code: "invalid_parameter", message: "n must be 1." } as const;
-    const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
+    const found = keyAvailability("/v1/chat/completions", placesOf([other]), servesIn("chat"), NOON);
     expect(clientErrorFor([], { ...AT_CHAT, untranslated }, found)).toEqual({ refusal: untranslated });
-    const beside = keyAvailability(placesOf([other, { id: 2, health: resting(3) }]), servesIn("chat"), NOON);
+    const beside = keyAvailability(
+      "/v1/chat/completions",
+      placesOf([other, { id: 2, health: resting(3) }]),
+      servesIn("chat"),
+      NOON,
+    );
     expect(said(clientErrorFor([], { ...AT_CHAT, untranslated }, beside))).toBe(
       "429 upstream_rate_limited 3",
     );
@@ -182,7 +191,7 @@ describe("keys of the other style", () => {
 
   test("alone, which a key turned out to be when its host lacked the path: the error says why", () => {
     const untranslated = { code: "invalid_parameter", message: "store must not be true." } as const;
-    const found = keyAvailability(placesOf([other]), servesIn("chat"), NOON);
+    const found = keyAvailability("/v1/chat/completions", placesOf([other]), servesIn("chat"), NOON);
     const at = { ...AT_CHAT, untranslated };
     expect(clientErrorFor([NO_PATH], at, found)).toEqual({ refusal: untranslated });
     expect(said(clientErrorFor([met("timeout"), NO_PATH], at, found))).toBe("504 upstream_timeout");
@@ -203,7 +212,7 @@ test("no message has a key, a Level or a provider's words, but those about the c
     const expected = clientErrorFor(
       [met(name, { note: "sk-secret" })],
       AT_CHAT,
-      keyAvailability(placesOf([1]), servesIn("chat"), NOON),
+      keyAvailability("/v1/chat/completions", placesOf([1]), servesIn("chat"), NOON),
     );
     expect(JSON.stringify(expected)).not.toMatch(/sk-|example\.com|Level/);
   }
