@@ -155,6 +155,12 @@ const EXCEPTIONS: readonly Rule[] = [
     message:
       /^((publisher|the|this|requested) )*(model|deployment)s?\b[\s/:]*([`'"]?[^\s`'"/:][^\s`'"]*[`'"]?,? *)?(was |is |does |do )?not (exist|found|available|servable)|^(unknown|no such) (model|deployment)\b/i,
   },
+  // OpenAI's answer to a chat model at /v1/embeddings, which any client can cause.
+  {
+    name: "model_unavailable",
+    status: [403],
+    message: /^you are not allowed to (generate embeddings|sample) from this model/i,
+  },
   { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
 ];
 

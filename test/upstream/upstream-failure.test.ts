@@ -107,6 +107,12 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     err({ message: "Model Not Exist", type: "invalid_request_error", code: "invalid_request_error" }),
     "model_unavailable",
   ],
+  [
+    "a model that makes no embeddings",
+    403,
+    err({ message: "You are not allowed to generate embeddings from this model", type: "invalid_request_error" }),
+    "model_unavailable",
+  ],
   ["a 404 that names the model in other words", 404, err({ message: "no endpoint serves gpt-x" }), "model_unavailable"],
   ["a 404 without an error object is no such path", 404, "<html>404</html>", "model_unavailable"],
   ["a 404 of a router is no such path", 404, { detail: "Not Found" }, "model_unavailable"],
