@@ -1,5 +1,5 @@
 // Prepaid credit: entries that expire, of which the earliest is spent first, and a debt once spending exceeds
-// them.
+// them. An entry that had expired when its spender was admitted is spent only when no other is left.
 //
 // The book balance is entries − owed; only ledger lines change it. An entry whose expiry has passed is due:
 // an `expire` line removes what no hold needs. Until then `balanceAt` does not include that. A hold needs only
@@ -7,7 +7,7 @@
 // Amounts are nano-dollars, `now` is wall-clock ms. Nothing here reads a clock.
 
 import { assert } from "../src/base/errors.ts";
-import { least, minus, type Nano, plus, toNano, ZERO } from "./money.ts";
+import { least, minus, type Nano, negate, plus, toNano, ZERO } from "./money.ts";
 
 /** An amount of credit with its expiry. */
 export interface Entry {
@@ -127,11 +127,16 @@ export function grant(credit: Credit, entry: Entry): void {
 }
 
 /**
- * Spends an amount, earliest expiry first; the rest becomes debt. Returns the entries, or parts of them, that
- * it took.
+ * Spends an amount: these parts of entries, or else the earliest expiry first; the rest becomes debt. Returns
+ * the entries, or parts of them, that it took.
  */
-export function spend(credit: Credit, amount: Nano): Entry[] {
+export function spend(credit: Credit, amount: Nano, parts?: readonly Entry[]): readonly Entry[] {
   assert(amount >= 0, "credit is spent in non-negative amounts");
+  if (parts !== undefined) {
+    credit.owed = plus(credit.owed, minus(amount, sum(parts)));
+    for (const part of parts) removePart(credit, part);
+    return parts;
+  }
   const taken: Entry[] = [];
   let rest = amount;
   while (rest > 0 && credit.entries.length > 0) {
@@ -153,11 +158,43 @@ export function pay(credit: Credit, amount: Nano): void {
 }
 
 /**
- * Returns what `spend` would take, without spending. A transfer records it, so that a return restores the
+ * Returns what a spender takes that was admitted at `admittedAt`, without spending: entries that were valid then, and
+ * only then those that had expired, each the earliest first. A transfer records it, so that a return restores the
  * expiries.
  */
-export function spendingBreakdown(credit: Credit, amount: Nano): Entry[] {
-  return spend({ entries: [...credit.entries], owed: credit.owed }, amount);
+export function spendingBreakdown({ entries }: Credit, amount: Nano, admittedAt: number): readonly Entry[] {
+  const valid = entries.filter(({ expiresAt }) => expiresAt > admittedAt);
+  const expired = entries.filter(({ expiresAt }) => expiresAt <= admittedAt);
+  return spend({ entries: [...valid, ...expired], owed: ZERO }, amount);
+}
+
+/**
+ * Returns the parts that the line of a spender must name: those of `spendingBreakdown` while a hold keeps an entry that
+ * had expired when the spender was admitted. Otherwise undefined, because the earliest entries are the right ones.
+ */
+export const partsToName = (
+  credit: Credit,
+  amount: Nano,
+  admittedAt: number,
+): readonly Entry[] | undefined =>
+  amount > 0 && hasDueEntries(credit, admittedAt) ? spendingBreakdown(credit, amount, admittedAt) : undefined;
+
+/** Returns a copy of the credit after `expire` lines that are decided but not yet evolved. */
+export function creditAfter(
+  credit: Credit,
+  expired: readonly { readonly amount: Nano; readonly parts?: readonly Entry[] }[],
+  now: number,
+): Credit {
+  const copy: Credit = { entries: [...credit.entries], owed: credit.owed };
+  for (const { amount, parts } of expired) expire(copy, negate(amount), now, parts);
+  return copy;
+}
+
+function removePart(credit: Credit, part: Entry): void {
+  const at = credit.entries.findIndex(({ expiresAt }) => expiresAt === part.expiresAt);
+  const amount = minus(credit.entries[at]?.amount ?? ZERO, part.amount);
+  assert(amount >= 0, "more of an entry is spent than there is");
+  credit.entries.splice(at, 1, ...(amount === 0 ? [] : [{ amount, expiresAt: part.expiresAt }]));
 }
 
 /**

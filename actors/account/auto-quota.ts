@@ -21,9 +21,9 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Publication, Turn } from "../../src/runtime/actor.ts";
-import { balanceAt, type Credit, expire, spend } from "../credit.ts";
+import { balanceAt, creditAfter, spend } from "../credit.ts";
 import type { AccountId } from "../ids.ts";
-import { type Nano, negate } from "../money.ts";
+import type { Nano } from "../money.ts";
 import { roomOf } from "./capacity.ts";
 import type { Account, AccountEvent, Expire, Profile } from "./state.ts";
 
@@ -58,8 +58,8 @@ export function requestQuotaAfterCharge(
   expired: readonly Expire[],
 ): AccountEvent | null {
   if (charge.keep === undefined || state.profile?.autoQuota === 0 || now < state.quota.notBefore) return null;
-  const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
-  for (const line of expired) expire(credit, negate(line.amount), now, line.parts);
+  const credit = creditAfter(state.credit, expired, now);
+  // Whichever entries the charge takes, the balance is the same.
   spend(credit, charge.cost);
   if (balanceAt(credit, state.volatile, now) > charge.keep) return null;
   return ask(state, `${charge.id}:quota`, charge.keep, now);

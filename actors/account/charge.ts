@@ -6,7 +6,16 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { bookBalance, expirableParts, type HeldCredit, hasDueEntries, type Reserved } from "../credit.ts";
+import {
+  bookBalance,
+  creditAfter,
+  type Entry,
+  expirableParts,
+  type HeldCredit,
+  hasDueEntries,
+  partsToName,
+  type Reserved,
+} from "../credit.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { addTo, counted, emptyWindows } from "../rate-window.ts";
@@ -46,10 +55,8 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
   }
   const events: AccountEvent[] = [];
   // Credit that had expired before this request was admitted must not pay for it.
-  const expired =
-    isRoot(state.profile) || !hasDueEntries(state.credit, turn.now)
-      ? NO_LINES
-      : expireDue(state, turn, heldWithCharge(state, hold, facts));
+  const hasDue = !isRoot(state.profile) && hasDueEntries(state.credit, turn.now);
+  const expired = hasDue ? expireDue(state, turn, heldWithCharge(state, hold, facts)) : NO_LINES;
   if (expired.length > 0) events.push(...expired);
   let balance = expired.at(-1)?.balanceAfter ?? bookBalance(state.credit);
   if (isRoot(state.profile) && facts.cost > 0) {
@@ -68,6 +75,11 @@ export function charge(state: Account, facts: ChargeFacts, turn: Turn): Decision
     line.takenAt = hold.takenAt;
   }
   if (state.volatile.abandoned?.delete(facts.id)) line.counted = true;
+  if (hasDue) {
+    const credit = creditAfter(state.credit, expired, turn.now);
+    const taken = partsToName(credit, facts.cost, hold?.admittedAt ?? facts.admittedAt);
+    if (taken !== undefined) line.taken = taken;
+  }
   events.push(line);
   const alert = alertAfter(state, facts.cost, turn.now);
   if (alert !== null) events.push(alert);
@@ -106,6 +118,7 @@ interface ChargeLine<T extends "charge" | "late_charge"> extends StoredFacts {
   account?: Account["id"];
   takenAt?: number;
   counted?: true;
+  taken?: readonly Entry[];
 }
 
 function lineOf<T extends "charge" | "late_charge">(

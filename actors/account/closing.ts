@@ -23,7 +23,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
-import { bookBalance, type Credit, expire, spend } from "../credit.ts";
+import { bookBalance, type Credit, creditAfter, spend } from "../credit.ts";
 import { type AccountId, ROOT } from "../ids.ts";
 import { fromUsd, least, minus, most, type Nano, negate, plus, ZERO } from "../money.ts";
 import { overfull } from "./capacity.ts";
@@ -154,11 +154,12 @@ function emptying(state: Account, turn: Turn, paid: Nano): Emptying {
 
 /** Returns a copy of the credit with lines applied that are decided but not yet evolved. */
 function folded(state: Account, lines: Emptying["lines"], now: number): Credit {
-  const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
-  for (const line of lines) {
-    if (line.type === "expire") expire(credit, negate(line.amount), now, line.parts);
-    else if (line.type === "delete_fee") spend(credit, negate(line.amount));
-  }
+  const credit = creditAfter(
+    state.credit,
+    lines.filter(({ type }) => type === "expire"),
+    now,
+  );
+  for (const line of lines) if (line.type === "delete_fee") spend(credit, negate(line.amount));
   return credit;
 }
 

@@ -19,6 +19,14 @@ export interface LedgerLine {
   readonly balanceAfter: Nano;
 }
 
+/**
+ * The parts of entries that a line spends, while a hold keeps credit that had expired when the spender was admitted. Other
+ * lines, and old ones, spend the earliest entries.
+ */
+interface Spending {
+  readonly taken?: readonly Entry[];
+}
+
 /** Removes expired credit from the balance. Old lines have no `parts`: they removed the latest due credit. */
 export type Expire = { readonly type: "expire"; readonly parts?: readonly Entry[] } & LedgerLine;
 
@@ -61,6 +69,7 @@ type Charged = {
   /** Present beside `idempotency`, whose dedup id contains the account and is built from the event alone. */
   readonly account?: AccountId;
 } & StoredFacts &
+  Spending &
   LedgerLine;
 
 /** Events that move or count credit. Those with `balanceAfter` are ledger lines. */
@@ -71,7 +80,7 @@ export type MoneyEvent =
    */
   | { readonly type: "minted"; readonly id: string; readonly amount: Nano }
   /** Credit leaves to a child or, as `refund_out`, to the parent. */
-  | ({ readonly type: "transfer_out" | "refund_out"; readonly to: AccountId } & LedgerLine)
+  | ({ readonly type: "transfer_out" | "refund_out"; readonly to: AccountId } & Spending & LedgerLine)
   /** A transfer is pending, as an effect to another account; it ends with `settled` or `returned`. */
   | { readonly type: "owing"; readonly transfer: Transfer }
   | { readonly type: "settled"; readonly id: string }
@@ -91,7 +100,7 @@ export type MoneyEvent =
    * same commit.
    */
   | ({ readonly type: "late_charge" } & Charged)
-  | ({ readonly type: "query_fee" } & LineApiKey & LedgerLine)
+  | ({ readonly type: "query_fee" } & LineApiKey & Spending & LedgerLine)
   | ({ readonly type: "delete_fee" } & LedgerLine)
   /** A negative balance that will not be paid is raised to zero. */
   | ({ readonly type: "write_off" } & LedgerLine)

@@ -54,11 +54,13 @@ function apply(state: Account, event: AccountEvent, at: number): void {
     case "refund_out":
     case "late_charge":
     case "query_fee":
-    case "delete_fee":
-      spend(state.credit, negate(event.amount));
+      spend(state.credit, negate(event.amount), event.taken);
       if (event.type === "query_fee" && event.apiKey !== undefined) {
         state.apiKeys?.get(event.apiKey)?.addFee(negate(event.amount), at);
       }
+      return;
+    case "delete_fee":
+      spend(state.credit, negate(event.amount));
       return;
     case "write_off":
       pay(state.credit, event.amount);
@@ -95,7 +97,7 @@ function apply(state: Account, event: AccountEvent, at: number): void {
       if (state.quota.asked?.id === event.id) state.quota = NO_QUOTA_REQUEST;
       return;
     case "charge":
-      spend(state.credit, negate(event.amount));
+      spend(state.credit, negate(event.amount), event.taken);
       count(state, event, at);
       return;
     case "released":

@@ -1,7 +1,7 @@
 // Ledger lines that belong to no request and no transfer: query fees, and figures that Root sets by hand.
 
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
-import { availableAt, bookBalance, withOverdraft } from "../credit.ts";
+import { availableAt, bookBalance, creditAfter, partsToName, withOverdraft } from "../credit.ts";
 import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../ids.ts";
 import { formatUsd, minus, type Nano, negate, ZERO } from "../money.ts";
 import { INVALID_KEY } from "./authenticate.ts";
@@ -39,6 +39,7 @@ export function takeFee(state: Account, { id, amount, apiKey }: TakeFee, turn: T
   }
   const expired = expireDue(state, turn);
   const before = expired.at(-1)?.balanceAfter ?? bookBalance(credit);
+  const taken = partsToName(creditAfter(credit, expired, turn.now), amount, turn.now);
   return {
     reply: { paid: amount },
     events: [
@@ -46,6 +47,7 @@ export function takeFee(state: Account, { id, amount, apiKey }: TakeFee, turn: T
       {
         ...{ type: "query_fee", id, amount: negate(amount), balanceAfter: minus(before, amount) },
         ...(named !== null && { apiKey: named.key.id, apiKeyName: named.key.name }),
+        ...(taken !== undefined && { taken }),
       },
     ],
   };

@@ -28,7 +28,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Effect, Turn } from "../../src/runtime/actor.ts";
-import { availableAt, bookBalance, type Credit, expire, spendingBreakdown } from "../credit.ts";
+import { availableAt, bookBalance, creditAfter, hasDueEntries, spendingBreakdown } from "../credit.ts";
 import { type AccountId, ownerOf, ROOT } from "../ids.ts";
 import { formatUsd, minus, most, type Nano, negate, plus, toNano, ZERO } from "../money.ts";
 import { DAY_MS } from "../time.ts";
@@ -207,9 +207,8 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
   // Expired credit leaves first. The entries that the transfer takes are recorded, so that a return restores
   // their expiry.
   const expired = expireDue(state, turn);
-  const credit: Credit = { entries: [...state.credit.entries], owed: state.credit.owed };
-  for (const line of expired) expire(credit, negate(line.amount), turn.now, line.parts);
-  const taken = spendingBreakdown(credit, transfer.amount);
+  const credit = creditAfter(state.credit, expired, turn.now);
+  const taken = spendingBreakdown(credit, transfer.amount, turn.now);
   return [
     ...expired,
     {
@@ -218,6 +217,7 @@ function out(state: Account, giver: Profile, transfer: Transfer, turn: Turn): Ac
       to: transfer.to,
       amount: negate(transfer.amount),
       balanceAfter: minus(bookBalance(credit), transfer.amount),
+      ...(hasDueEntries(credit, turn.now) && { taken }),
     },
     { type: "owing", transfer: { ...transfer, taken, owner: ownerOf(giver) } },
   ];

@@ -96,7 +96,7 @@ describe("credit", () => {
       [5, 200],
     ]);
     const before = structuredClone(credit);
-    expect(spendingBreakdown(credit, nano(7))).toEqual(spend(structuredClone(credit), nano(7)));
+    expect(spendingBreakdown(credit, nano(7), 0)).toEqual(spend(structuredClone(credit), nano(7)));
     expect(credit).toEqual(before);
   });
 });

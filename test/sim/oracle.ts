@@ -77,8 +77,10 @@ export function add(oracle: Oracle, event: AccountEvent, at: number): void {
     case "transfer_out":
     case "refund_out":
     case "query_fee":
-    case "delete_fee":
     case "late_charge":
+      take(oracle, -event.amount, event.taken);
+      return;
+    case "delete_fee":
       take(oracle, -event.amount);
       return;
     case "write_off":
@@ -104,7 +106,7 @@ export function add(oracle: Oracle, event: AccountEvent, at: number): void {
       if (event.type !== "refund") oracle.received += event.amount;
       return;
     case "charge":
-      take(oracle, event.cost);
+      take(oracle, event.cost, event.taken);
       oracle.charged += event.cost;
       oracle.chargeIds.add(event.id);
       addDay(oracle, isoDay(at), event);
@@ -200,8 +202,18 @@ function give(oracle: Oracle, amount: number, expiresAt: number): void {
   oracle.entries.sort((a, b) => a.expiresAt - b.expiresAt);
 }
 
-function take(oracle: Oracle, amount: number): void {
+type Part = { readonly amount: number; readonly expiresAt: number };
+
+/** Takes the parts that the line names, and of lines that name none the earliest entries. */
+function take(oracle: Oracle, amount: number, parts: readonly Part[] = []): void {
   let rest = amount;
+  for (const part of parts) {
+    const entry = oracle.entries.find(({ expiresAt }) => expiresAt === part.expiresAt);
+    if (entry === undefined || entry.amount < part.amount)
+      throw new Error("a line takes credit that is not there");
+    entry.amount -= part.amount;
+    rest -= part.amount;
+  }
   for (const entry of oracle.entries) {
     const part = Math.min(rest, entry.amount);
     entry.amount -= part;

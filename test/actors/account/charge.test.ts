@@ -266,6 +266,13 @@ describe("the fold", () => {
   const WRONG: readonly (readonly [string, AccountEvent])[] = [
     ["a grant", { type: "grant", from: 1 as AccountId, expiresAt: NOON + 1, ...line }],
     ["a charge", { type: "charge", ...factsOf(), amount: usd(-0.5), balanceAfter: usd(99) }],
+    [
+      "a charge of an entry that is not there",
+      {
+        ...{ type: "charge", ...factsOf(), amount: usd(-0.5), balanceAfter: usd(99.5) },
+        taken: [{ amount: usd(0.5), expiresAt: NOON }],
+      },
+    ],
     ["an expiry", { type: "expire", id: "x", amount: ZERO, balanceAfter: usd(99) }],
     ["more expiry than is due", { type: "expire", id: "x", amount: usd(-1), balanceAfter: usd(99) }],
     ["a return of what is not owed", { type: "returned", why: "", ...line }],
