@@ -5,7 +5,13 @@
 
 import { type AccountId, dnaBelow, ROOT } from "../../actors/ids.ts";
 import type { PriceNumbers } from "../../actors/pricing/cost.ts";
-import { type ChargePart, costOfParts, withoutParts } from "../../actors/pricing/cost-parts.ts";
+import {
+  type ChargePart,
+  costOfParts,
+  type UsagePart,
+  withoutParts,
+} from "../../actors/pricing/cost-parts.ts";
+import { type AskedModel, findOtherPrice } from "../../actors/pricing/other-price.ts";
 import type { Group, Priced } from "../../actors/pricing/price.ts";
 import { tierOfCharge } from "../../actors/pricing/price-sheet.ts";
 import { GROUPS_OF, type PriceTable, type Pricing, priceTable } from "../../actors/pricing/price-table.ts";
@@ -121,6 +127,7 @@ interface Sums {
 function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(): PricePreview } {
   const byModel = new Map<string, Sums>();
   const found = new Map<Group, Map<string, Priced | null>>();
+  const others = new Map<string, Priced | null>();
 
   /** Looks up the price of a model, cached by group. */
   function pricedAt(group: Group, model: string): Priced | null {
@@ -140,22 +147,41 @@ function summing(prices: PriceTable): { add(charge: ChargeEvent): void; preview(
     return sums;
   }
 
+  /** Looks up the price of a model that an answer named, cached by its group, the model that was asked and its own name. */
+  function otherPriceOf(asked: AskedModel, named: string, group: Group): Priced | null {
+    const key = `${group}\n${asked.model}\n${named}`;
+    let other = others.get(key);
+    if (other === undefined) {
+      other = findOtherPrice(asked, named, LOOKED_UP[group]);
+      others.set(key, other);
+    }
+    return other;
+  }
+
   /**
-   * Recomputes one charge, rounded once, as real charges are. Returns null when something that it paid for
-   * would have no price.
+   * Recomputes one charge, rounded once, as real charges are: at the higher price if another model answered, unless the
+   * Owner prices the model that was asked. Returns null when something that it paid for would have no price.
    */
-  function recosted(priced: Priced, { usage, price, parts = [] }: ChargeEvent): number | null {
+  function recosted(priced: Priced, charge: ChargeEvent): number | null {
+    const { usage, price, parts = [], model, answeredModel } = charge;
     const numbers = price as PriceNumbers;
     const { rates, factor } = numbers.multipliers;
     const terms = { rates, factor, tier: tierOfCharge(numbers), image: numbers.image };
     const tools = parts.filter(isOfTool).filter(({ name }) => name !== WEB_SEARCH);
     if (tools.some(({ name }) => prices.tool(name) === null)) return null;
     const uses = Object.fromEntries(tools.map((part) => [part.name, part.usage.calls]));
-    const others = parts
+    const otherPrice = (named: string) => otherPriceOf({ model, priced, prices }, named, numbers.group);
+    const turns = parts
       .filter((part) => !isOfTool(part))
-      .map(({ name, usage }) => ({ name, usage, priced: [pricedAt(numbers.group, name) ?? priced] }));
-    const all = [...others, ...toolParts(priced, prices, usage.webSearches, uses)];
-    return costOfParts(priced, withoutParts(usage, parts), terms, all).amount;
+      .map(({ name, usage }): UsagePart => {
+        const other = otherPrice(name);
+        return { name, usage, priced: other === null ? [priced] : [priced, other] };
+      });
+    const own = withoutParts(usage, parts);
+    const amountAt = (main: Priced): number =>
+      costOfParts(main, own, terms, [...turns, ...toolParts(main, prices, usage.webSearches, uses)]).amount;
+    const answered = answeredModel === undefined || priced.byOwner ? null : otherPrice(answeredModel);
+    return answered === null ? amountAt(priced) : Math.max(amountAt(priced), amountAt(answered));
   }
 
   return {

@@ -1,6 +1,7 @@
 // What the last 30 days would have cost: exact to the nano-dollar against charges that accounts really took.
 
 import { describe, expect, test } from "bun:test";
+import type { ChargeFacts } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { type ChargeTerms, cost } from "../../actors/pricing/cost.ts";
@@ -10,9 +11,12 @@ import { completionTokens, NO_USAGE, promptTokens, type Usage } from "../../acto
 import { deleteAccount } from "../../src/admin/delete-account.ts";
 import { moveAccount } from "../../src/admin/move-account.ts";
 import { realClock } from "../../src/base/clock.ts";
+import { METERS } from "../../src/gateway/metering/meter-kinds.ts";
+import { type MeterInput, meterUsage } from "../../src/gateway/metering/usage-meter.ts";
 import { previewPrices } from "../../src/report/price-preview.ts";
 import { DAY, factsOf, NOON } from "../actors/account-samples.ts";
 import { type Born, startTree } from "../admin/tree.ts";
+import { sizeOf } from "../gateway/request-samples.ts";
 import { simRandom } from "../sim/random.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 
@@ -35,6 +39,12 @@ interface Asked {
   readonly groups?: readonly Group[];
 }
 
+/** What is read of an answer, and what was in force. */
+interface Answered extends Partial<MeterInput> {
+  readonly pricing?: Pricing | null;
+  readonly rates?: number;
+}
+
 /** An Owner, an account and an account below it, so many days ago; charges are made in the order of time. */
 async function startAccounts(daysAgo = 1) {
   const clock = { ...realClock(), wall: () => now };
@@ -44,6 +54,13 @@ async function startAccounts(daysAgo = 1) {
   const team = await tree.born(owner.id, "team", 30_000);
   const member = await tree.born(team.id, "member", 10_000);
   let made = 0;
+  async function charged(by: Born, { usage = NO_USAGE, ...what }: Partial<ChargeFacts>): Promise<void> {
+    const facts = factsOf({
+      ...{ id: `request-${++made}`, usage, admittedAt: now, ...what },
+      ...{ prompt: promptTokens(usage), completion: completionTokens(usage) },
+    });
+    await tree.system.ask(actorRef.account(by.id), "charge", facts, { id: facts.id, bornAt: now });
+  }
   return {
     ...{ tree, owner, team, member },
     /** So many days before the preview. */
@@ -62,12 +79,31 @@ async function startAccounts(daysAgo = 1) {
       const usage = { ...NO_USAGE, inText: 1_000, outText: 100, ...some };
       const priced = priceTable(pricing).find(model, groups)!;
       const { amount, numbers } = cost(priced, usage, { rates: 1, factor: 1, ...terms });
-      const facts = factsOf({
-        ...{ id: `request-${++made}`, model, usage, cost: amount, price: numbers, admittedAt: now },
-        ...{ prompt: promptTokens(usage), completion: completionTokens(usage) },
-      });
-      await tree.system.ask(actorRef.account(by.id), "charge", facts, { id: facts.id, bornAt: now });
+      await charged(by, { model, usage, cost: amount, price: numbers });
       return amount;
+    },
+    /** Charges what the gateway computes of an answer; answers the cost in nano-dollars. */
+    async chargeAnswer(model: string, { pricing = null, rates = 1, ...read }: Answered): Promise<number> {
+      const prices = priceTable(pricing);
+      const { groups } = METERS.tokens;
+      const priced = prices.find(model, groups)!;
+      const multipliers = { rates, factor: 1 };
+      const route = { model, priced, pricedByTokens: null, prices, multipliers };
+      const size = sizeOf({ maxOutput: 64_000 });
+      const { usage, charge, answeredModel } = await meterUsage(
+        METERS.tokens,
+        { route, size },
+        {
+          ...{ dialect: "messages", usage: null, serviceTier: null, answeredModel: null, texts: [] },
+          ...{ measured: {}, complete: true, prompt: () => [], promptTokens: null },
+          ...read,
+        },
+        { count: async () => 0 },
+      );
+      const { amount: cost, numbers: price, parts } = charge;
+      const other = answeredModel === null ? {} : { answeredModel };
+      await charged(team, { model, usage, cost, price, ...other, ...(parts.length > 0 && { parts }) });
+      return cost;
     },
     /** Once everything is saved. */
     async preview(pricing: Pricing | null, of: AccountId = owner.id) {
@@ -194,6 +230,56 @@ describe("a preview", () => {
     const made = previewPrices({ ...tree.store, readLines }, asked, gone.signal);
     expect(await made.catch((error: Error) => error.name)).toBe("AbortError");
     expect(pages).toBe(2);
+  });
+});
+
+describe("an answer of several models", () => {
+  const usage = { input_tokens: 23_000, output_tokens: 1_000 };
+  const OPUS = "claude-opus-4-5";
+  const HAIKU = "claude-haiku-4-5";
+  const advice = { type: "advisor_message", input_tokens: 1_000, output_tokens: 100 };
+  const searched = { ...usage, server_tool_use: { web_search_requests: 2, code_execution_requests: 1 } };
+  const OWN: Pricing = {
+    ChatPricing: { [HAIKU]: { InputText: 0.3, OutputText: 1 }, odd: { InputText: 0.0173, OutputText: 3.3 } },
+    CallPricing: { code_execution: { Call: 0.05 }, "*": { Call: 0.001 } },
+  };
+
+  test.each<[what: string, model: string, answered: Answered]>([
+    ["a dearer model", HAIKU, { usage, answeredModel: OPUS }],
+    ["a cheaper model", OPUS, { usage, answeredModel: HAIKU }],
+    ["a dearer model than one that the Owner priced", HAIKU, { usage, answeredModel: OPUS, pricing: OWN }],
+    ["a model that the Owner priced", OPUS, { usage, answeredModel: "odd", pricing: OWN }],
+    ["a model without a price", OPUS, { usage, answeredModel: "unheard-of", pricing: OWN }],
+    ["a turn of the model itself", OPUS, { usage: { ...usage, iterations: [advice] } }],
+    ["a turn of a cheaper model", OPUS, { usage: { ...usage, iterations: [{ ...advice, model: HAIKU }] } }],
+    ["a turn of a dearer model", HAIKU, { usage: { ...usage, iterations: [{ ...advice, model: OPUS }] } }],
+    [
+      "a turn of an unknown model",
+      HAIKU,
+      { usage: { ...usage, iterations: [{ ...advice, model: "unheard-of" }] }, pricing: OWN },
+    ],
+    [
+      "turns, tools and a dearer model at once",
+      HAIKU,
+      {
+        usage: { ...searched, iterations: [advice, { ...advice, model: "gpt-4o" }] },
+        answeredModel: OPUS,
+        pricing: { CallPricing: { code_execution: { Call: 0.05 } } },
+        rates: 1.1,
+      },
+    ],
+  ])("costs the same again under the same prices: %s", async (_what, model, answered) => {
+    const { chargeAnswer, preview } = await startAccounts();
+    const real = BigInt(await chargeAnswer(model, answered));
+    expect(real).toBeGreaterThan(0n);
+    expect((await preview(answered.pricing ?? null)).total).toEqual({ costNow: real, costPreview: real });
+  });
+
+  test("costs what its own price says once the Owner prices the model that was asked", async () => {
+    const { chargeAnswer, preview } = await startAccounts();
+    await chargeAnswer(HAIKU, { usage, answeredModel: OPUS });
+    const { total } = await preview({ ChatPricing: { [HAIKU]: { InputText: 1, OutputText: 0 } } });
+    expect(total.costPreview).toBe(23_000_000n);
   });
 });
 

@@ -1,8 +1,8 @@
 // What an answer is charged for besides the usage of the requested model: another answering model, turns of
 // other models, and calls of the provider's own tools; and the prices of these.
 
-import { isSameModel } from "../../../actors/catalog/model-name.ts";
 import type { UsagePart } from "../../../actors/pricing/cost-parts.ts";
+import { findOtherPrice } from "../../../actors/pricing/other-price.ts";
 import type { Priced } from "../../../actors/pricing/price.ts";
 import { NO_TOOL_USES, type ToolUses } from "../../../actors/pricing/tool-prices.ts";
 import type { NonTokenUsage } from "../../dialect/dialect.ts";
@@ -20,21 +20,10 @@ export function otherPrice(kind: MeterKind, route: CandidatePrices, named: strin
   const kept = keptPrices(kind, route);
   const before = kept.get(named);
   if (before !== undefined) return before;
-  const found = findOtherPrice(kind, route, named);
+  const found = findOtherPrice(route, named, kind.groups);
   if (kept.size >= NAMES_MAX) kept.clear();
   if (named.length <= NAME_LENGTH_MAX) kept.set(named, found);
   return found;
-}
-
-function findOtherPrice(
-  { groups }: MeterKind,
-  { model, priced, prices }: CandidatePrices,
-  named: string,
-): Priced | null {
-  if (isSameModel(named, model)) return null;
-  const found = prices.known(named, groups);
-  const isSame = found === null || (found.group === priced.group && found.name === priced.name);
-  return isSame ? null : found;
 }
 
 /** The prices of models that answers have named instead of a candidate's. */
