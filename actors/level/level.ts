@@ -65,7 +65,10 @@ export interface LevelCommands {
 export type LevelCommand = CommandOf<LevelCommands>;
 
 const PROBE_MS = 10 * MINUTE_MS;
-/** Milliseconds by which a reporting node's clock may be ahead; later ends of attempts are cut to this. */
+/**
+ * Milliseconds by which a reporting node's clock may be ahead or behind: later ends of attempts are cut to this, and an
+ * attempt that seems to have begun so much before its grant may be the probe.
+ */
 const CLOCKS_APART_MS_MAX = 2_000;
 
 /** The actor kind `level`. */
@@ -199,7 +202,7 @@ function isGranted(state: Level, key: ProviderKeyId, { id, now }: Turn): boolean
 
 function endProbe({ volatile }: Level, { key, startedAt }: { key: ProviderKeyId; startedAt: number }): void {
   const running = volatile.probes.get(key);
-  if (running !== undefined && startedAt >= running.at) volatile.probes.delete(key);
+  if (running !== undefined && startedAt >= running.at - CLOCKS_APART_MS_MAX) volatile.probes.delete(key);
 }
 
 /** Returns the events with the publication of the Level's view after them. */

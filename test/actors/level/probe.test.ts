@@ -3,6 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { keyId, keyOf, type Living, living, MINUTE, threeFailures } from "../level-samples.ts";
 
+/** An attempt that began so many seconds ago, by the clock of its node, gives its probe back. */
+const release = (one: Living, secondsAgo: number) =>
+  one.ask({ type: "releaseProbe", key: keyId(1), startedAt: one.now() - secondsAgo * 1_000 });
+
 describe("a probe", () => {
   test("is granted to one request at a time", () => {
     const one = living();
@@ -43,11 +47,20 @@ describe("a probe", () => {
     const one = living();
     one.sleepOut();
     one.probe();
-    const release = (startedAt: number) => one.ask({ type: "releaseProbe", key: keyId(1), startedAt });
-    release(one.now() - 1);
+    release(one, 3);
     expect(one.probe()).toBe(false);
-    release(one.now());
+    release(one, 0);
     expect([one.is(), one.probe()]).toEqual(["waking", true]);
+  });
+
+  test("is given back by a node whose clock is behind, and not by an attempt from before the sleep", () => {
+    const one = living();
+    one.sleepOut();
+    one.probe();
+    release(one, 5 * MINUTE);
+    expect(one.probe()).toBe(false);
+    release(one, 0.02);
+    expect(one.probe()).toBe(true);
   });
 
   test.each<[string, (one: Living, started: number) => void, string]>([
@@ -62,7 +75,7 @@ describe("a probe", () => {
     one.sleepOut();
     one.probe();
     const granted = one.at;
-    end(one, granted - 1);
+    end(one, granted - 3);
     expect(one.probe()).toBe(false);
     end(one, granted);
     expect(one.is()).toBe(is);
@@ -84,7 +97,7 @@ describe("a probe", () => {
     one.sleepOut();
     one.at++;
     one.probe();
-    one.succeed(one.at - 2, one.at);
+    one.succeed(one.at - 3, one.at);
     expect([one.probe(), one.state.volatile.probes.size]).toEqual([false, 1]);
     one.succeed();
     expect([one.is(), one.state.volatile.probes.size]).toEqual(["normal", 0]);
