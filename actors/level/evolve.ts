@@ -36,7 +36,7 @@ function changeBy(fold: LevelFold, event: LevelEvent, at: number): Partial<Level
         restsUntil: event.until,
         // While a key sleeps, the reason of its sleep is more useful than that of a rest.
         reason: health.sleepsUntil > at ? health.reason : event.reason,
-        ...(event.named ? {} : { rests: health.rests + 1, restedAt: at }),
+        ...(event.named ? {} : { rests: health.rests + 1 }),
       }));
     case "slept":
       return changed(fold, [event.key], (health) => ({

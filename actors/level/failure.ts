@@ -144,8 +144,8 @@ function rest(health: Health, failure: Failure, now: number, isRepeated: boolean
     if (until <= Math.max(now, health.restsUntil)) return NOTHING;
     return { counted: false, consequences: [{ type: "rested", key, until, named: true, reason }] };
   }
-  // Attempts that began before the current rest failed for the same reason as the one that started it.
-  if (failure.startedAt < health.restedAt) return NOTHING;
+  // An attempt that began before the end of a rest failed for its reason: it was running, or its node had not heard of it.
+  if (failure.startedAt < health.restsUntil) return NOTHING;
   const ms = RESTS_S[Math.min(health.rests, RESTS_S.length - 1)]! * SECOND_MS;
   const until = Math.max(health.restsUntil, now + ms);
   const rested: LevelEvent = { type: "rested", key, until, named: false, reason };

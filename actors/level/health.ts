@@ -25,7 +25,6 @@ export const HEALTHY: Health = {
   waking: false,
   answeredAt: 0,
   rests: 0,
-  restedAt: 0,
   restsUntil: 0,
   renewedAt: 0,
   reason: "",

@@ -20,8 +20,6 @@ export interface Health extends Omit<KeyHealth, "key"> {
   readonly answeredAt: number;
   /** Rests without a named pause since the last answer. */
   readonly rests: number;
-  /** When the last of these rests began. */
-  readonly restedAt: number;
   /**
    * When the key was woken by hand, enabled, or given another secret or address. Earlier attempts are
    * ignored.

@@ -59,7 +59,7 @@ export const without = (model: string, seconds = 600): Partial<KeyHealth> => ({
 });
 export const WAKING: Partial<KeyHealth> = { waking: true, sleepTimes: 1, sleepsUntil: NOON - 1 };
 
-const UNREPORTED = { failedAt: 0, answeredAt: 0, rests: 0, restedAt: 0, renewedAt: 0 };
+const UNREPORTED = { failedAt: 0, answeredAt: 0, rests: 0, renewedAt: 0 };
 
 /** Returns the state of the Level's actor `<owner>.<level>` whose view has these keys. */
 export function levelOf(

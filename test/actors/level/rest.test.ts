@@ -63,6 +63,20 @@ describe("a rest", () => {
       "resting 1",
     ],
     [
+      "without a name counts once for what nodes send that have not heard of it yet",
+      (one) => {
+        for (const [at, started] of [
+          [0, 0],
+          [0.2, 0.003],
+          [0.4, 0.202],
+        ] as const) {
+          one.at = at;
+          one.fail({ what: "rest", started });
+        }
+      },
+      "resting 0.6",
+    ],
+    [
       "without a name, three times in a row, ends in sleep",
       (one) => {
         for (const at of [0, 1, 3]) {
