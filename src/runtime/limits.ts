@@ -58,7 +58,7 @@ export interface RuntimeLimits {
   readonly lookupMs: number;
   /** Commits per read on replay. */
   readonly replayPage: number;
-  /** Effects in delivery at once; further ones wait. */
+  /** Attempts to deliver effects that are under way at once; further ones wait. */
   readonly effects: number;
   /** Longest pause (ms) between two attempts of an effect. */
   readonly effectBackoffMs: number;

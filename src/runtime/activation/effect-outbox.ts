@@ -10,6 +10,7 @@
 // outbox keeps nothing that must last: it remembers what is in delivery only to not send it twice at once.
 
 import type { Clock, Random } from "../../base/clock.ts";
+import { Semaphore } from "../../base/semaphore.ts";
 import type { ActorRef, Command, Effect, EffectDone, Reply } from "../actor.ts";
 import type { RuntimeLimits } from "../limits.ts";
 
@@ -33,7 +34,7 @@ interface Delivery {
   asleep: { readonly to: ActorRef; readonly wake: () => void } | null;
 }
 
-/** Creates the outbox of a node, with at most `limits.effects` effects in delivery at once. */
+/** Creates the outbox of a node, with at most `limits.effects` attempts under way at once. */
 export function createEffectOutbox(parts: {
   clock: Clock;
   random: Random;
@@ -43,8 +44,8 @@ export function createEffectOutbox(parts: {
 }): EffectOutbox {
   const { clock, random, limits, deliver } = parts;
   const inDelivery = new Map<string, Delivery>();
-  const waiting: Delivery[] = [];
-  let running = 0;
+  // A pause takes no permit, so that an actor that cannot be reached delays no effect to another one.
+  const attempts = new Semaphore(limits.effects);
   let stopped = false;
 
   async function settle(delivery: Delivery): Promise<void> {
@@ -69,27 +70,13 @@ export function createEffectOutbox(parts: {
     command: Command,
     id: string,
   ): Promise<Reply | null> {
-    for (
-      let pauseMs = 20;
-      !stopped && !delivery.forgotten;
-      pauseMs = Math.min(pauseMs * 2, limits.effectBackoffMs)
-    ) {
-      const reply = await deliver(to, command, id, delivery.effect.bornAt);
+    const attempt = async () =>
+      stopped || delivery.forgotten ? null : deliver(to, command, id, delivery.effect.bornAt);
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, limits.effectBackoffMs)) {
+      const reply = await attempts.run(attempt);
+      if (reply === null) return null;
       if (reply.ok || reply.code === "refused") return reply;
       if (!stopped && (await pause(clock, delivery, to, pauseMs + random.below(pauseMs)))) pauseMs = 20;
-    }
-    return null;
-  }
-
-  function next(): void {
-    while (running < limits.effects && waiting.length > 0) {
-      const delivery = waiting.shift()!;
-      running++;
-      void settle(delivery).finally(() => {
-        running--;
-        if (inDelivery.get(delivery.effect.id) === delivery) inDelivery.delete(delivery.effect.id);
-        next();
-      });
     }
   }
 
@@ -100,9 +87,10 @@ export function createEffectOutbox(parts: {
         if (stopped || (known !== undefined && !known.forgotten)) continue;
         const delivery: Delivery = { from, effect, forgotten: false, asleep: null };
         inDelivery.set(effect.id, delivery);
-        waiting.push(delivery);
+        void settle(delivery).finally(() => {
+          if (inDelivery.get(effect.id) === delivery) inDelivery.delete(effect.id);
+        });
       }
-      next();
     },
     forget(concerns) {
       for (const delivery of inDelivery.values()) {

@@ -157,6 +157,7 @@ describe("the outbox", () => {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const { outbox, sent } = box(() => promise);
     outbox.enqueue(FROM, [effect(1)]);
+    await settled();
     outbox.forget(() => true);
     outbox.enqueue(FROM, [effect(1)]);
     await settled();
@@ -190,6 +191,46 @@ describe("the outbox", () => {
       [1, 2, 3, 4, 5].flatMap((n) => [`e${n}`, `e${n}:done`]).sort(),
     );
     expect(outbox.size()).toBe(0);
+  });
+
+  test("is not filled by what waits for an actor that cannot be reached", async () => {
+    const { clock, outbox, sent } = box(
+      async (id) => (id === "e4" ? OK : { ok: false, code: "unavailable" }),
+      3,
+    );
+    outbox.enqueue(FROM, [1, 2, 3].map(effect));
+    await settled();
+    outbox.enqueue(FROM, [effect(4)]);
+    await settled();
+    expect(sent.map(({ id }) => id).slice(0, 4)).toEqual(["e1", "e2", "e3", "e4"]);
+    expect(clock.mono()).toBe(sent[3]!.at);
+  });
+
+  test("has no more under way than its bound when many waits end at once", async () => {
+    let isBack = false;
+    let underWay = 0;
+    let most = 0;
+    const answers: (() => void)[] = [];
+    const { clock, outbox } = box(async () => {
+      most = Math.max(most, ++underWay);
+      if (isBack) await new Promise<void>((resolve) => answers.push(resolve));
+      underWay--;
+      return isBack ? OK : { ok: false, code: "unavailable" };
+    }, 3);
+    outbox.enqueue(
+      FROM,
+      Array.from({ length: 20 }, (_, n) => effect(n)),
+    );
+    await clock.advance(60_000);
+    isBack = true;
+    outbox.retryNow(() => true);
+    await settled();
+    expect(answers).toHaveLength(3);
+    for (let i = 0; i < answers.length; i++) {
+      answers[i]!();
+      await settled();
+    }
+    expect([most, outbox.size()]).toEqual([3, 0]);
   });
 
   test.each(["unavailable", "overloaded", "not_owner"] as const)("tries again after `%s`", async (code) => {
