@@ -100,8 +100,7 @@ export function evolveLifecycle(state: Account, event: LifeEvent, at: number): v
       return;
     case "soft_limit_reached": {
       const { month, limit, spent } = event;
-      const unsent = state.alerts.filter((alert) => alert.state !== "sent");
-      state.alerts = [...unsent, { month, state: "waiting", dueAt: at, limit, spent }];
+      state.alerts = [...state.alerts, { month, state: "waiting", dueAt: at, limit, spent }];
       state.volatile.alertsDirty = including(state.volatile.alertsDirty, month);
       return;
     }

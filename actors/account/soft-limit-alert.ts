@@ -45,12 +45,17 @@ export function mailSent(state: Account, { month, ok, nextAt }: MailSent): Decis
 
 /**
  * Returns the mails that changed since the last call, as documents of the outbox table. Clears the list of
- * changes.
+ * changes, and drops the mails that are sent, whose documents say so by then. The newest is kept, so that its
+ * month has no second one.
  */
 export function alertDocuments(state: Account, profile: Profile): Document[] {
   const { alertsDirty } = state.volatile;
   const changed = alertsDirty.flatMap((month) => alertOf(state, month) ?? []);
   state.volatile.alertsDirty = NO_LIST;
+  const newest = state.alerts.at(-1);
+  if (state.alerts.length > 1) {
+    state.alerts = state.alerts.filter((alert) => alert.state !== "sent" || alert === newest);
+  }
   return changed.map((alert) => ({
     table: "outbox",
     id: `${state.id}:${alert.month}`,

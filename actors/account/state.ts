@@ -82,7 +82,7 @@ export interface Account {
   /** Pending notices to former parents. */
   leaving: readonly ChildRemoval[];
   quota: QuotaRequest;
-  /** At most one alert of a month; a sent one is kept until the next alert. */
+  /** At most one alert of a month, oldest first; a sent one is kept until its document is written and a later one is there. */
   alerts: readonly SoftLimitAlert[];
   /** The newest month with charges, by model. */
   month: { key: string; cost: Nano; models: SmallMap<string, ChargeTotals> };

@@ -1,6 +1,6 @@
 // Views of an account: its record, its publications, the documents that lists and bills read, and its
 // snapshot form. Everything is derived from the state; durable state must not change here, except that
-// materialized days are dropped.
+// materialized days and sent mails are dropped.
 
 import { SmallMap } from "../../src/base/small-map.ts";
 import type { Document, Publication } from "../../src/runtime/actor.ts";
@@ -90,7 +90,7 @@ export const accountChanged = (
 
 /**
  * Returns the documents that changed since the last call: days of usage, alerts, and the account. Drops all
- * days but the newest from the state, and clears the lists of changes.
+ * days but the newest and what `alertDocuments` drops from the state, and clears the lists of changes.
  */
 export function materialize(state: Account): Document[] {
   const { profile, volatile } = state;

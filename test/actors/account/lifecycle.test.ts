@@ -142,6 +142,30 @@ describe("the soft limit", () => {
     expect(account.materialize(one.state).find(({ table }) => table === "outbox")).toMatchObject({ body });
   });
 
+  test("a mail whose end comes with the next month's alert is marked as sent in the outbox, and then forgotten", () => {
+    const one = limited(usd(2));
+    const mails = () =>
+      account
+        .materialize(one.state)
+        .flatMap(({ table, id, body }) =>
+          table === "outbox" ? [[id, (body as { state: string }).state]] : [],
+        );
+    one.charge({ id: "a", cost: usd(3) });
+    expect(mails()).toEqual([["7:2026-01", "waiting"]]);
+    one.now += 31 * DAY;
+    one.ask({ type: "mailSent", month: "2026-01", ok: true, nextAt: 0 });
+    one.charge({ id: "b", cost: usd(3) });
+    expect(mails()).toEqual([
+      ["7:2026-01", "sent"],
+      ["7:2026-02", "waiting"],
+    ]);
+    expect(one.state.alerts.map(({ month }) => month)).toEqual(["2026-02"]);
+    one.ask({ type: "mailSent", month: "2026-02", ok: true, nextAt: 0 });
+    expect(mails()).toEqual([["7:2026-02", "sent"]]);
+    one.charge({ id: "c", cost: usd(3) });
+    expect(reached(one)).toHaveLength(2);
+  });
+
   test("a mail of an account that was deleted since is still acknowledged", () => {
     const one = limited(usd(2));
     one.charge({ cost: usd(3) });
