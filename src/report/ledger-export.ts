@@ -7,7 +7,7 @@ import { formatUsd, toUsd } from "../../actors/money.ts";
 import { actorName, refOf } from "../runtime/actor.ts";
 import { tagPairs } from "../store/line-rows.ts";
 import type { Store } from "../store/store.ts";
-import type { LineEvent } from "./ledger-lines.ts";
+import type { ChargeEvent, LineEvent } from "./ledger-lines.ts";
 
 /** A ledger line with its account. `at` is wall-clock milliseconds. */
 export interface ExportedLine {
@@ -30,10 +30,11 @@ interface Column {
   readonly text?: (line: ExportedLine) => string;
 }
 
+/** The value for the line of a charged request. */
 const ofCharge =
-  (value: (charge: Extract<LineEvent, { type: "charge" }>) => Cell) =>
+  (value: (charge: ChargeEvent) => Cell) =>
   ({ event }: ExportedLine): Cell =>
-    event.type === "charge" ? value(event) : null;
+    event.type === "charge" || event.type === "late_charge" ? value(event) : null;
 
 /** The value for a line that an API key caused; the main key stands in no line. */
 const ofApiKey =
