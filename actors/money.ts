@@ -39,7 +39,7 @@ export function fromUsd(usd: number): Nano | null {
   // places.
   const scaled = Number(`${Math.abs(usd)}e9`);
   const value = Number.isNaN(scaled) ? Math.abs(usd) * NANO_PER_USD : scaled;
-  const rounded = Math.floor(value + 0.5);
+  const rounded = Math.round(value);
   if (!Number.isSafeInteger(rounded)) return null;
   return toNano(usd < 0 ? -rounded : rounded);
 }
