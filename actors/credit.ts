@@ -44,10 +44,14 @@ export interface Reserved {
   readonly admittedAt: number;
 }
 
-/** All holds on a credit; `heldCost` is the sum of their costs. */
-export interface HeldCredit {
-  readonly heldCost: Nano;
+/** All holds on a credit. */
+export interface OpenHolds {
   readonly holds: { values(): Iterable<Reserved> };
+}
+
+/** All holds on a credit, and the sum of their costs. */
+export interface HeldCredit extends OpenHolds {
+  readonly heldCost: Nano;
 }
 
 const NOTHING: readonly Entry[] = [];
@@ -62,7 +66,7 @@ export function hasDueEntries({ entries }: Credit, now: number): boolean {
  * Returns the due entries, or parts of them, that no hold needs. The holds are served in the order of their
  * admission; each takes the earliest entries that were valid then. Costs nothing while no entry is due.
  */
-export function expirableParts(credit: Credit, { holds }: HeldCredit, now: number): readonly Entry[] {
+export function expirableParts(credit: Credit, { holds }: OpenHolds, now: number): readonly Entry[] {
   if (!hasDueEntries(credit, now)) return NOTHING;
   const free = credit.entries.filter((entry) => entry.expiresAt <= now).map((entry) => ({ ...entry }));
   const inOrder = [...holds.values()].sort((a, b) => a.admittedAt - b.admittedAt);

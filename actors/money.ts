@@ -18,8 +18,16 @@ export function toNano(value: number): Nano {
   return (value === 0 ? 0 : value) as Nano;
 }
 
+/** The largest exact amount. */
+export const NANO_MAX = toNano(Number.MAX_SAFE_INTEGER);
+
 /** Returns a + b. Throws RangeError if the sum is not an exact integer. */
 export const plus = (a: Nano, b: Nano): Nano => toNano(a + b);
+/**
+ * Returns a + b, at most the largest exact amount. For sums that only limit or report what was spent, which must refuse no
+ * charge; a balance is never such a sum.
+ */
+export const plusCapped = (a: Nano, b: Nano): Nano => toNano(Math.min(a + b, NANO_MAX));
 /** Returns a − b. Throws RangeError if the difference is not an exact integer. */
 export const minus = (a: Nano, b: Nano): Nano => toNano(a - b);
 /** Returns −a. */

@@ -3,11 +3,11 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import { availableAt, bookBalance } from "../credit.ts";
-import { formatUsd, least, minus, most, type Nano, toNano, ZERO } from "../money.ts";
+import { formatUsd, least, minus, most, NANO_MAX, type Nano, ZERO } from "../money.ts";
 import { type Account, isRoot } from "./state.ts";
 
 /** The highest balance of an account, in nano-dollars. */
-export const BALANCE_NANO_MAX = toNano(Number.MAX_SAFE_INTEGER);
+export const BALANCE_NANO_MAX = NANO_MAX;
 
 /**
  * Credit that an account can give and take, in nano-dollars. Both fields are null, meaning unbounded, for

@@ -1,7 +1,7 @@
 // Sums of charges per model and day: the only definition of what bills, live figures and limits add up. It
 // adds one charge to one sum; `evolve` decides to which sums a charge belongs.
 
-import { type Nano, plus, ZERO } from "../money.ts";
+import { type Nano, plusCapped, ZERO } from "../money.ts";
 import type { Usage } from "../pricing/usage.ts";
 
 /** A sum of charges: requests, tokens, and cost in nano-dollars. */
@@ -42,5 +42,5 @@ export function addCharge(totals: ChargeTotals, charge: Summand): void {
   totals.cached += charge.usage.inCached;
   totals.cacheWrite += charge.usage.inCacheWrite + charge.usage.inCacheWrite1h;
   totals.reasoning += charge.usage.outReason;
-  totals.cost = plus(totals.cost, charge.cost);
+  totals.cost = plusCapped(totals.cost, charge.cost);
 }

@@ -11,8 +11,8 @@ import {
   creditAfter,
   type Entry,
   expirableParts,
-  type HeldCredit,
   hasDueEntries,
+  type OpenHolds,
   partsToName,
   type Reserved,
 } from "../credit.ts";
@@ -221,7 +221,7 @@ export function renew(
  * Returns the ledger line that removes expired credit which no hold needs; empty if there is none. The sweep
  * uses it, and every command that moves or spends credit, before it does so. `held` are the holds.
  */
-export function expireDue(state: Account, turn: Turn, held: HeldCredit = state.volatile): readonly Expire[] {
+export function expireDue(state: Account, turn: Turn, held: OpenHolds = state.volatile): readonly Expire[] {
   const parts = expirableParts(state.credit, held, turn.now);
   if (parts.length === 0) return [];
   const amount = parts.reduce((sum, part) => plus(sum, part.amount), ZERO);
@@ -240,11 +240,10 @@ export function expireDue(state: Account, turn: Turn, held: HeldCredit = state.v
  * Returns the open holds with that of the request that is charged now, which has just been closed, or was
  * lost. It covers what the request costs, however much it held.
  */
-function heldWithCharge({ volatile }: Account, hold: Hold | null, facts: ChargeFacts): HeldCredit {
-  const cost = most(hold?.cost ?? ZERO, facts.cost);
-  const own: Reserved = { cost, admittedAt: hold?.admittedAt ?? facts.admittedAt };
-  return {
-    heldCost: plus(volatile.heldCost, cost),
-    holds: { values: () => [...volatile.holds.values(), own] },
+function heldWithCharge({ volatile }: Account, hold: Hold | null, facts: ChargeFacts): OpenHolds {
+  const own: Reserved = {
+    cost: most(hold?.cost ?? ZERO, facts.cost),
+    admittedAt: hold?.admittedAt ?? facts.admittedAt,
   };
+  return { holds: { values: () => [...volatile.holds.values(), own] } };
 }

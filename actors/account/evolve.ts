@@ -6,7 +6,7 @@ import { assert } from "../../src/base/errors.ts";
 import { SmallMap } from "../../src/base/small-map.ts";
 import { bookBalance, expire, grant, pay, spend } from "../credit.ts";
 import type { ApiKeyId } from "../ids.ts";
-import { type Nano, negate, plus, ZERO } from "../money.ts";
+import { type Nano, negate, plusCapped, ZERO } from "../money.ts";
 import { addTo, emptyWindows, isEmpty, type RateWindows } from "../rate-window.ts";
 import { dayOf, monthOf } from "../time.ts";
 import { addCharge, noChargeTotals } from "./charge-totals.ts";
@@ -147,9 +147,9 @@ function count(state: Account, charge: ChargeFacts & Counted, at: number): void 
   const month = monthOf(at);
   const day = dayOf(at);
   if (state.month.key !== month) state.month = { key: month, cost: ZERO, models: new SmallMap() };
-  state.month.cost = plus(state.month.cost, charge.cost);
+  state.month.cost = plusCapped(state.month.cost, charge.cost);
   addCharge(bounded(state.month.models, charge.model, noChargeTotals), charge);
-  state.day = { key: day, cost: plus(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
+  state.day = { key: day, cost: plusCapped(state.day.key === day ? state.day.cost : ZERO, charge.cost) };
   countRequest(state, charge, at, charge.prompt + charge.completion, charge.counted ? 0 : 1);
   if (charge.apiKey !== undefined) state.apiKeys?.charge(charge.apiKey, charge.cost, at);
 

@@ -4,7 +4,7 @@
 
 import { SmallMap } from "../../src/base/small-map.ts";
 import { MAIN_API_KEY } from "../ids.ts";
-import { minus, type Nano, plus, ZERO } from "../money.ts";
+import { minus, NANO_MAX, type Nano, plusCapped, ZERO } from "../money.ts";
 import { addToMinute, emptyWindows } from "../rate-window.ts";
 import { countedRequests, shiftHeld } from "./held-windows.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
@@ -19,11 +19,11 @@ export function openHold(state: Account, hold: Hold, now: number): void {
   const { volatile } = state;
   volatile.holds.set(hold.id, hold);
   volatile.nextExpiry = Math.min(volatile.nextExpiry, hold.expiresAt);
-  volatile.heldCost = plus(volatile.heldCost, hold.cost);
+  volatile.heldCost = plusCapped(volatile.heldCost, hold.cost);
   const ofKey = keyHoldsOf(state, hold);
   if (ofKey !== null) {
     ofKey.count++;
-    ofKey.cost = plus(ofKey.cost, hold.cost);
+    ofKey.cost = plusCapped(ofKey.cost, hold.cost);
   }
   shift(state, hold, now, 1, hold.tokens);
 }
@@ -35,9 +35,9 @@ export function openHold(state: Account, hold: Hold, now: number): void {
 export function growHold(state: Account, hold: Hold, cost: Nano, tokens: number, now: number): void {
   const more = minus(cost, hold.cost);
   if (more > 0) {
-    state.volatile.heldCost = plus(state.volatile.heldCost, more);
+    state.volatile.heldCost = plusCapped(state.volatile.heldCost, more);
     const ofKey = keyHoldsOf(state, hold);
-    if (ofKey !== null) ofKey.cost = plus(ofKey.cost, more);
+    if (ofKey !== null) ofKey.cost = plusCapped(ofKey.cost, more);
     hold.cost = cost;
   }
   const moreTokens = tokens - hold.tokens;
@@ -56,7 +56,7 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   if (hold === undefined) return null;
   const { volatile } = state;
   volatile.holds.delete(id);
-  volatile.heldCost = minus(volatile.heldCost, hold.cost);
+  volatile.heldCost = lessHold(volatile.heldCost, hold, volatile.holds, false);
   if (volatile.holds.size === 0) {
     volatile.heldWindows = null;
     volatile.keyHolds = null;
@@ -66,9 +66,23 @@ export function closeHold(state: Account, id: string, now: number): Hold | null 
   const ofKey = keyHoldsOf(state, hold);
   if (ofKey === null) return hold;
   ofKey.count--;
-  ofKey.cost = minus(ofKey.cost, hold.cost);
+  ofKey.cost = lessHold(ofKey.cost, hold, volatile.holds, true);
   if (ofKey.count === 0) volatile.keyHolds?.delete(hold.apiKey);
   return hold;
+}
+
+/**
+ * Returns a sum of held costs without that of a hold that has ended. The sum counts the holds that are left, or those of the
+ * same API key alone.
+ */
+function lessHold(sum: Nano, ended: Hold, left: SmallMap<string, Hold>, ofKeyOnly: boolean): Nano {
+  if (sum < NANO_MAX) return minus(sum, ended.cost);
+  // A sum that has reached its cap may stand for more.
+  let rest = ZERO;
+  for (const hold of left.values()) {
+    if (!ofKeyOnly || hold.apiKey === ended.apiKey) rest = plusCapped(rest, hold.cost);
+  }
+  return rest;
 }
 
 /** Returns the sums of the hold's named key, which are made with its first hold; null for the main key. */

@@ -4,7 +4,7 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import { availableAt, balanceAt, bookBalance, withOverdraft } from "../credit.ts";
-import { formatUsd, least, minus, most, type Nano, ZERO } from "../money.ts";
+import { formatUsd, least, minus, most, type Nano, plusCapped, ZERO } from "../money.ts";
 import { dayEnd, monthEnd } from "../time.ts";
 import { spentInMonth, spentOnDay } from "./evolve.ts";
 import { type LimitRow, reserveTokens, type Spender, type WindowDemand } from "./rate-limits.ts";
@@ -184,7 +184,7 @@ function periodLimit(payer: Payer, field: keyof typeof PERIODS): MoneyLimit {
     isSet: (spender) => payer.limit(spender, field) !== 0,
     limit: (spender) => payer.limit(spender, field),
     remaining: (spender, now) =>
-      minus(minus(payer.limit(spender, field), payer.spent(spender, field, now)), payer.held(spender)),
+      minus(payer.limit(spender, field), plusCapped(payer.spent(spender, field, now), payer.held(spender))),
     isAlone: payer.isAlone,
     resetsAt,
     refusal: (spender, _needed, now) => ({

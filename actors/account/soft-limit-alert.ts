@@ -4,7 +4,7 @@
 
 import type { Decision, Document } from "../../src/runtime/actor.ts";
 import { ownerOf } from "../ids.ts";
-import { type Nano, plus } from "../money.ts";
+import { type Nano, plusCapped } from "../money.ts";
 import { monthOf } from "../time.ts";
 import { NO_LIST } from "./compact-profile.ts";
 import { spentInMonth } from "./evolve.ts";
@@ -19,7 +19,7 @@ export function alertAfter(state: Account, cost: Nano, now: number): AccountEven
   const { profile } = state;
   if (profile === null || isRoot(profile) || profile.softLimit === 0) return null;
   const month = monthOf(now);
-  const spent = plus(spentInMonth(state, now), cost);
+  const spent = plusCapped(spentInMonth(state, now), cost);
   if (spent < profile.softLimit || alertOf(state, month) !== undefined) return null;
   return { type: "soft_limit_reached", month, limit: profile.softLimit, spent };
 }

@@ -2,7 +2,7 @@
 // fold of all keys is named-keys.ts.
 
 import type { Nano } from "../money.ts";
-import { plus, ZERO } from "../money.ts";
+import { plusCapped, ZERO } from "../money.ts";
 import {
   addToMinute,
   emptyWindows,
@@ -76,12 +76,12 @@ export class NamedKey {
 
   /** Returns what counts against HardLimit at `now`, in nano-dollars. */
   spentInMonth(now: number): Nano {
-    return plus(spentIn(this.cost, now), spentIn(this.fees, now));
+    return plusCapped(spentIn(this.cost, now), spentIn(this.fees, now));
   }
 
   /** Returns what counts against DailyLimit at `now`, in nano-dollars. */
   spentOnDay(now: number): Nano {
-    return plus(spentOn(this.cost, now), spentOn(this.fees, now));
+    return plusCapped(spentOn(this.cost, now), spentOn(this.fees, now));
   }
 
   addCharge(cost: Nano, at: number): void {

@@ -1,7 +1,7 @@
 // Sums of spending by UTC day and month, of which only the newest of each is kept, and in total. Used for the API keys of an
 // account. Pure folding; nothing here reads a clock.
 
-import { type Nano, plus, ZERO } from "../money.ts";
+import { type Nano, plusCapped, ZERO } from "../money.ts";
 import { dayOf, monthOf } from "../time.ts";
 
 /** What was spent on the newest day, in the newest month, and ever, in nano-dollars. */
@@ -22,9 +22,9 @@ export function addSpending(sums: PeriodSums, cost: Nano, at: number): PeriodSum
   const month = monthOf(at);
   return {
     day,
-    dayCost: plus(spentOn(sums, at), cost),
+    dayCost: plusCapped(spentOn(sums, at), cost),
     month,
-    monthCost: plus(spentIn(sums, at), cost),
+    monthCost: plusCapped(spentIn(sums, at), cost),
     // A lifetime total is unbounded: beyond the range of `Nano` it is approximate, but no decision depends on it.
     total: (sums.total + cost) as Nano,
   };

@@ -11,7 +11,7 @@ import type { Findings } from "./findings.ts";
 import { verifyNumbers } from "./verify-charge.ts";
 import { type Ending, verifyDeletion } from "./verify-deletion.ts";
 
-/** Sums of one day and model; `cost` is in nano-dollars. */
+/** Sums of one day and model; `cost` is in nano-dollars, at most the largest exact amount. */
 export interface DayTotals {
   requests: number;
   prompt: number;
@@ -181,7 +181,7 @@ function enterCharge(
     cached: sums.cached + usage.inCached,
     cacheWrite: sums.cacheWrite + usage.inCacheWrite + usage.inCacheWrite1h,
     reasoning: sums.reasoning + usage.outReason,
-    cost: sums.cost + charge.cost,
+    cost: Math.min(sums.cost + charge.cost, Number.MAX_SAFE_INTEGER),
   });
 }
 

@@ -73,11 +73,14 @@ export function enterApiKey(
   }
 }
 
+/** The sums that limits compare stop at the largest exact amount. */
+const capped = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
+
 function spend(sums: Sums, cost: number, at: number): void {
   const day = new Date(at).toISOString().slice(0, 10);
   const month = day.slice(0, 7);
-  sums.dayCost = (sums.day === day ? sums.dayCost : 0) + cost;
-  sums.monthCost = (sums.month === month ? sums.monthCost : 0) + cost;
+  sums.dayCost = capped((sums.day === day ? sums.dayCost : 0) + cost);
+  sums.monthCost = capped((sums.month === month ? sums.monthCost : 0) + cost);
   sums.total += cost;
   sums.day = day;
   sums.month = month;
