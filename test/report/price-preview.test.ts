@@ -95,7 +95,7 @@ async function startAccounts(daysAgo = 1) {
         { route, size },
         {
           ...{ dialect: "messages", usage: null, serviceTier: null, answeredModel: null, texts: [] },
-          ...{ measured: {}, complete: true, prompt: () => [], promptTokens: null },
+          ...{ measured: {}, complete: true, prompt: () => [], promptTokens: null, promptBeside: 0 },
           ...read,
         },
         { count: async () => 0 },
