@@ -8,6 +8,8 @@
 // The new claim is confirmed last, so an unconfirmed one always tells the sweep that the old claim may still
 // exist.
 
+import { INVALID_KEY } from "../../actors/account/authenticate.ts";
+import { KEY_CHANGED, type RotateKey } from "../../actors/account/profile.ts";
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
@@ -28,12 +30,15 @@ export interface KeyRotation {
 
 /**
  * Rotates an account's key and returns the new key in plain text, which is stored nowhere. `chosen` is used
- * instead of a random key. Throws `RefusedError` with `invalid_parameter` when the chosen key is in use.
+ * instead of a random key. `from` is the hash that the current key must have; null replaces any key. Throws
+ * `RefusedError` with `invalid_parameter` when the chosen key is in use, and with `invalid_api_key` when the
+ * current key is another than `from`.
  */
 export async function rotateKey(
   parts: { system: ActorSystem<Protocol>; store: Store; clock: Clock; random: Random },
   id: AccountId,
   chosen: string | null = null,
+  from: string | null = null,
 ): Promise<string> {
   const { system, store, clock, random } = parts;
   const before = await system.ask(actorRef.account(id), "profile", {});
@@ -47,11 +52,29 @@ export async function rotateKey(
   if (!(await store.claim(`key:${keyHash}`, id, by, clock.wall()))) {
     throw new RefusedError({ code: "invalid_parameter", message: "This key is in use. Choose another one." });
   }
-  const { formerKeyHash } = await system.ask(actorRef.account(id), "rotate", { keyHash });
+  const formerKeyHash = await switchKey(system, id, { keyHash, ...(from === null ? {} : { from }) });
+  if (formerKeyHash === KEY_CHANGED) {
+    await store.release(`key:${keyHash}`, by);
+    throw new RefusedError(INVALID_KEY);
+  }
   // If the switch took very long, the sweep may have released the claim, but the key is the account's.
   await store.claim(`key:${keyHash}`, id, by, clock.wall());
   await settleKeys(store, { keyHash, formerKeyHash });
   return key;
+}
+
+/** Has the account switch to the new key. Returns the former key's hash, or KEY_CHANGED when that is not `from`. */
+async function switchKey(
+  system: ActorSystem<Protocol>,
+  id: AccountId,
+  input: RotateKey,
+): Promise<string | null | typeof KEY_CHANGED> {
+  try {
+    return (await system.ask(actorRef.account(id), "rotate", input)).formerKeyHash;
+  } catch (error) {
+    if (error instanceof RefusedError && error.refusal.code === KEY_CHANGED) return KEY_CHANGED;
+    throw error;
+  }
 }
 
 /**

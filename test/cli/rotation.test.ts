@@ -69,6 +69,14 @@ describe("rotating a key", () => {
     expect(await claimed(FIRST)).toBe(true);
   });
 
+  test("a key that is not the account's any more replaces nothing, and leaves no claim", async () => {
+    const rotation = rotateKey(parts, ROOT, SECOND, hashKey("a former key"));
+    await expect(rotation).rejects.toMatchObject({ refusal: { code: "invalid_api_key" } });
+    expect([await keyHash(), await claimed(SECOND)]).toEqual([hashKey(FIRST), null]);
+    await rotateKey(parts, ROOT, SECOND, hashKey(FIRST));
+    expect([await claimed(SECOND), await claimed(FIRST)]).toEqual([true, null]);
+  });
+
   const SECOND = "the-second-key-of-root-0123456789abcde";
   test.each(["release", "confirm"] as const)("dead at the %s of a claim: the sweep ends it", async (call) => {
     await expect(rotateKey(dyingAt(call), ROOT, SECOND)).rejects.toThrow("died");

@@ -41,10 +41,13 @@ export const credentials = (parts: CredentialsParts) =>
     .post(
       "/x-self",
       async ({ body, call }) => {
-        const { id, name, dna } = call.caller.profile;
+        const { profile, keyHash } = call.caller;
+        const { id, name, dna } = profile;
         call.audit.setTarget({ type: "user", id, dna });
         assertConfirmed(parts, body.confirm, "ROTATE-SELF");
-        return rotated(parts, "rotate_self", { id, name, audit: call.audit }, null);
+        // The key may have been replaced since the caller was identified, and must not replace its replacement.
+        const rotation = { chosen: null, from: keyHash };
+        return rotated(parts, "rotate_self", { id, name, audit: call.audit }, rotation);
       },
       {
         access: { role: "any", scope: "main_key", audit: "rotate_self" },
@@ -67,7 +70,10 @@ export const credentials = (parts: CredentialsParts) =>
         const { id, name, dna } = await rotatedAccount(parts, call.caller, body.name);
         call.audit.setTarget({ type: "user", id, dna });
         assertConfirmed(parts, body.confirm, "ROTATE-ROOT");
-        return rotated(parts, "rotate_root", { id, name, audit: call.audit }, body.key ?? null);
+        // On other accounts Root replaces whatever key there is.
+        const from = id === call.caller.profile.id ? call.caller.keyHash : null;
+        const rotation = { chosen: body.key ?? null, from };
+        return rotated(parts, "rotate_root", { id, name, audit: call.audit }, rotation);
       },
       {
         access: { role: "root", scope: "main_key", audit: "rotate_root" },
@@ -103,14 +109,14 @@ function assertConfirmed(
   });
 }
 
-/** Replaces the key of an account. `chosen` is the new key; null means that one is generated. */
+/** Replaces the key of an account, as `rotateKey` describes. */
 async function rotated<A extends "rotate_self" | "rotate_root">(
   parts: CredentialsParts,
   action: A,
   { id, name, audit }: { id: AccountId; name: string; audit: AuditEntry },
-  chosen: string | null,
+  { chosen, from }: { readonly chosen: string | null; readonly from: string | null },
 ) {
-  const key = await rotateKey(parts, id, chosen);
+  const key = await rotateKey(parts, id, chosen, from);
   const keyHash = hashKey(key);
   // A client may have tried the chosen key before any account had it, and the miss is cached.
   parts.identify.forget(keyHash);

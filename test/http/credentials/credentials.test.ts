@@ -68,9 +68,15 @@ describe("POST /x-self", () => {
 
   test("of many at once with one key exactly one is done, and its key is good", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => self(user.key)));
-    const keys = answers.filter(({ status }) => status === 200).map(({ body }) => body.rotate.key);
-    const alive = (await Promise.all(keys.map(who))).filter((id) => id === user.id);
-    expect(alive).toHaveLength(1);
+    const done = answers.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) properError(answer, 401, "invalid_api_key");
+    expect(await who(done[0]!.body.rotate.key)).toBe(user.id);
+  });
+
+  test("a key that Root replaces at the same time does not replace Root's", async () => {
+    const [byRoot] = await Promise.all([root({ name: user.name }), self(user.key)]);
+    expect([byRoot.status, await who(byRoot.body.rotate.key)]).toEqual([200, user.id]);
   });
 });
 
@@ -124,6 +130,15 @@ describe("POST /x-root", () => {
   test("confirm must say ROTATE-ROOT and today", async () => {
     properError(await root({ confirm: confirming("SELF", bench.now()) }), 400, "confirm_mismatch");
     expect(await who(bench.rootKey)).toBe(1);
+  });
+
+  test("of many at once on Root itself exactly one is done, and its key is good", async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => root()));
+    const done = answers.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(1);
+    const { key } = done[0]!.body.rotate;
+    const back = await root({ key: bench.rootKey }, key);
+    expect([back.status, await who(bench.rootKey), await who(key)]).toEqual([200, 1, 401]);
   });
 
   test("name defaults to root", async () => {
