@@ -1,34 +1,32 @@
-// The limiter of dashboard and management calls: a number of calls per minute and account, independent of balance and gateway
-// limits. It counts on this node, in fixed minutes; at the bound on accounts the counting starts anew.
+// The limiter of dashboard and management calls: a number of calls per minute, independent of balance and gateway limits. It
+// counts on this node, in fixed minutes; at the bound on callers the counting starts anew.
 
-import type { AccountId } from "../../actors/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import { RefusedError } from "../base/errors.ts";
 
-/** Limits the calls of each account. */
-export interface CallLimiter {
-  /** Counts one call. Throws `RefusedError` `rpm_exceeded` over the limit, from which Root is exempt. */
-  count(account: AccountId, isRoot: boolean): void;
+/** Limits the calls of each caller. */
+export interface CallLimiter<Caller> {
+  /** Counts one call. Throws `RefusedError` `rpm_exceeded` over the limit. */
+  count(caller: Caller): void;
 }
 
-const ACCOUNTS_MAX = 100_000;
+const CALLERS_MAX = 100_000;
 const MINUTE_MS = 60_000;
 
 /** Creates a limiter of `perMinute` calls. */
-export function callLimiter(parts: { clock: Clock; perMinute: number }): CallLimiter {
+export function callLimiter<Caller>(parts: { clock: Clock; perMinute: number }): CallLimiter<Caller> {
   const { clock, perMinute } = parts;
   let minute = 0;
-  const calls = new Map<AccountId, number>();
+  const calls = new Map<Caller, number>();
   return {
-    count(account, isRoot) {
-      if (isRoot) return;
+    count(caller) {
       const now = Math.floor(clock.mono() / MINUTE_MS);
-      if (now !== minute || calls.size >= ACCOUNTS_MAX) {
+      if (now !== minute || calls.size >= CALLERS_MAX) {
         minute = now;
         calls.clear();
       }
-      const count = (calls.get(account) ?? 0) + 1;
-      calls.set(account, count);
+      const count = (calls.get(caller) ?? 0) + 1;
+      calls.set(caller, count);
       if (count <= perMinute) return;
       const retryAfterS = Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - clock.mono()) / 1000));
       throw new RefusedError({

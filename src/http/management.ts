@@ -1,7 +1,7 @@
 // What every management, administration and dashboard endpoint does around its handler, as hooks of Elysia: identify the
 // caller, limit how often it calls, read the body, write the operation log, and answer a repeated request as the first.
 //
-//   transform      key → call limiter → audit entry → flags, IP, scope → role → body     401 and 403 come before 400
+//   transform      key, flags, IP, scope → call limiter → audit entry → role → body      401 and 403 come before 400
 //                  flags, IP, scope → role again: reading the body takes as long as the client likes
 //   (Elysia)       validation of params, query and body
 //   beforeHandle   a kept answer of the same Idempotency-Key ends the request here
@@ -15,7 +15,7 @@ import { INVALID_KEY } from "../../actors/account/authenticate.ts";
 import type { IdentifiedCaller, IdentifyCaller } from "../../actors/account/identify.ts";
 import { isRoot } from "../../actors/account/state.ts";
 import type { RequiredScope } from "../../actors/api-key/api-key.ts";
-import { ROOT } from "../../actors/ids.ts";
+import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import { assert, type Refusal, RefusedError } from "../base/errors.ts";
@@ -54,7 +54,10 @@ export interface ListenerParts {
 export interface ManagementParts extends ListenerParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
-  readonly limiter: CallLimiter;
+  /** Counts the calls of each account. */
+  readonly limiter: CallLimiter<AccountId>;
+  /** Counts the calls from each address that flags, address or scope refuse. */
+  readonly refusalLimiter: CallLimiter<string>;
   readonly auditLog: AuditLog;
   readonly idempotency: AdminIdempotency;
   readonly clock: Clock;
@@ -161,14 +164,23 @@ export class ManagementCall {
     this.#isCharged = access.isCharged === true;
     const isGateway = isGatewayPath(pathOf(request.url));
     const holder = await keyHolder(parts, apiKeyOf(request, isGateway), this.clientIp);
-    parts.limiter.count(holder.account, holder.account === ROOT);
     const act = access.audit && { action: access.audit, operator: holder.account, ip: this.clientIp() };
-    this.#audit = openAuditEntry(parts.auditLog, act);
+    const audit = openAuditEntry(parts.auditLog, act);
     // A suspended account may read what lies outside the gateway, and nothing else.
     const suspendedToo = !isGateway && (request.method === "GET" || request.method === "HEAD");
     const { scope, identifyMs } = access;
     const asked = { ip: this.clientIp(), scope, suspendedToo };
-    this.#caller = await identified(parts, holder, asked, identifyMs);
+    // Over either limit the entry is not opened, because a caller could fill the operation log with refusals.
+    this.#caller = await identified(parts, holder, asked, identifyMs).catch((error) => {
+      if (error instanceof RefusedError && error.refusal.code !== INVALID_KEY.code) {
+        // A key that may not call must not use up the calls of its account.
+        parts.refusalLimiter.count(asked.ip);
+        this.#audit = audit;
+      }
+      throw error;
+    });
+    if (holder.account !== ROOT) parts.limiter.count(holder.account);
+    this.#audit = audit;
     authorize(this.#caller, access.role);
     const most = Math.min(parts.maxBodyBytes, MANAGEMENT_BODY_BYTES_MAX);
     if (body !== undefined) {
@@ -275,7 +287,7 @@ async function keyHolder(
 async function identified(
   { system, identify }: ManagementParts,
   { account, keyHash }: KeyHolder,
-  request: Omit<IdentifyCaller, "keyHash">,
+  request: Omit<IdentifyCaller, "keyHash" | "ip"> & { readonly ip: string },
   budgetMs: number | undefined,
 ): Promise<ManagementCaller> {
   try {
@@ -283,7 +295,10 @@ async function identified(
     const record = await system.ask(actorRef.account(account), "identify", { keyHash, ...request }, options);
     return { ...record, keyHash };
   } catch (error) {
-    if (error instanceof RefusedError && error.refusal.code === INVALID_KEY.code) identify.forget(keyHash);
+    if (error instanceof RefusedError && error.refusal.code === INVALID_KEY.code) {
+      identify.forget(keyHash);
+      await identify.slowDown(request.ip);
+    }
     throw error;
   }
 }

@@ -89,6 +89,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
       accessLinesDropped: () => accessLog?.dropped() ?? 0,
     }),
     limiter: callLimiter({ clock, perMinute: settings.apiRpm }),
+    refusalLimiter: callLimiter({ clock, perMinute: settings.apiRpm }),
     auditLog: createAuditLog({
       ...{ store, clock, log, nextId: numbers(store, "log") },
       enabled: async () => (await configs.config(ROOT)).config.logEnable,

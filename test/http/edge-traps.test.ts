@@ -149,6 +149,7 @@ describe("one endpoint", () => {
       routed: new RoutedRequests(),
       log: (...line: unknown[]) => void log.push(line),
       limiter: { count: () => undefined },
+      refusalLimiter: { count: () => undefined },
       identify: async () => ({ account: 7, keyHash: "h" }),
       system: { ask: async () => ({ ...account, key: { account: 7, apiKey: 0 } }) },
       auditLog: { write: async ({ status }: { status: string }) => void written.push(status) },

@@ -27,6 +27,8 @@ export interface Identify {
   (key: string, from: { ip(): string }): Caller | null | Promise<Caller | null>;
   /** Drops a hash that the account no longer accepts. */
   forget(keyHash: string): void;
+  /** Counts a guess from this address, and delays it as that of an unknown key. */
+  slowDown(ip: string): Promise<void>;
 }
 
 const KNOWN_MAX = 100_000;
@@ -103,5 +105,6 @@ export function createIdentify(parts: { store: Store; clock: Clock }): Identify 
       known.delete(keyHash);
       unknown.delete(keyHash);
     },
+    slowDown,
   });
 }

@@ -346,6 +346,7 @@ describe("the list is true", () => {
       listener: () => null,
       trustProxy: [],
       limiter: { count: () => undefined },
+      refusalLimiter: { count: () => undefined },
       routed: { manage: () => undefined },
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
