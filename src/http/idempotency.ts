@@ -20,7 +20,7 @@
 import { IDEMPOTENCY_MISMATCH } from "../../actors/account/idempotency.ts";
 import { type AccountId, type ApiKeyId, ownedKey } from "../../actors/ids.ts";
 import type { SealedSecret } from "../../actors/key-pool/provider-key.ts";
-import { type Clock, type Random, sleep } from "../base/clock.ts";
+import type { Clock, Random } from "../base/clock.ts";
 import { type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../store/store.ts";
@@ -81,16 +81,8 @@ const EXPIRED: Refusal = {
     "The request with this Idempotency-Key was done, but its answer cannot be read any more. Look before you repeat it with a new key.",
 };
 
-/** Milliseconds that a repeat waits for the first request: longer than any write takes. */
-const WAIT_MS = 60_000;
-const POLL_MS = 50;
-const POLL_MS_MAX = 1_000;
-
-const STILL_RUNNING: Refusal = {
-  code: "service_unavailable",
-  message: "The request with this Idempotency-Key is still being done. Repeat it with the same key.",
-  retryAfterS: 1,
-};
+const STILL_RUNNING =
+  "The request with this Idempotency-Key is still being done. Repeat it with the same key.";
 
 /** A kept answer, as it is sealed in the store. */
 interface StoredAnswer {
@@ -162,16 +154,16 @@ export function createAdminIdempotency(
   }
 
   /** Waits for the lock of the key; another request of the same key may hold it, on any node. */
-  async function lockOf(place: string, account: AccountId, asked: string): Promise<WriteLock> {
-    const until = clock.mono() + WAIT_MS;
-    for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
-      const lock = await reading(place, locks.acquire(place, account, asked));
-      if ("release" in lock) return lock;
-      if (lock.heldFor !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
-      if (clock.mono() > until) throw new RefusedError(STILL_RUNNING);
-      await sleep(clock, waitMs);
-    }
-  }
+  const lockOf = (place: string, account: AccountId, asked: string): Promise<WriteLock> =>
+    reading(
+      place,
+      locks.wait(place, account, asked, {
+        onHeld(heldFor) {
+          if (heldFor !== asked) throw new RefusedError(IDEMPOTENCY_MISMATCH);
+        },
+        busy: STILL_RUNNING,
+      }),
+    );
 
   /** An earlier holder of the lock keeps its answer before it releases, so one look-up under the lock is enough. */
   async function locked(
@@ -244,6 +236,7 @@ function keyOf(request: Request): string | null {
 
 const reading = <T>(place: string, read: Promise<T>): Promise<T> =>
   read.catch((error) => {
+    if (error instanceof RefusedError) throw error;
     throw new UnavailableError(place, String(error));
   });
 

@@ -9,7 +9,8 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import { TURN } from "../admin/periodic-sweeps.ts";
-import type { Clock, Random } from "../base/clock.ts";
+import { type Clock, type Random, sleep } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { Store } from "../store/store.ts";
 
 /** The nodes of the cluster. */
@@ -37,7 +38,24 @@ export interface WriteLocks {
     account: AccountId,
     purpose: string,
   ): Promise<WriteLock | { readonly heldFor: string }>;
+  /**
+   * Takes the lock as soon as it is free. `onHeld` is called with the purpose of its holder while it is not, and may throw.
+   * Throws `RefusedError` with `busy` when it has not become free for longer than any write takes.
+   */
+  wait(place: string, account: AccountId, purpose: string, waiting: Waiting): Promise<WriteLock>;
 }
+
+/** What a caller does while another work holds the lock. */
+export interface Waiting {
+  onHeld?(heldFor: string): void;
+  /** The message of the refusal when the wait was in vain. */
+  readonly busy: string;
+}
+
+/** Milliseconds that a caller waits for a lock: longer than any write takes. */
+const WAIT_MS = 60_000;
+const POLL_MS = 50;
+const POLL_MS_MAX = 1_000;
 
 /** Creates the locks of one node over a store. */
 export function createWriteLocks(
@@ -59,7 +77,7 @@ export function createWriteLocks(
     await store.release(key, by).catch(() => {});
   }
 
-  return {
+  const locks: WriteLocks = {
     async acquire(place, account, purpose) {
       const key = `${TURN}${place}`;
       const by = `${parts.node()}\n${random.id()}\n${purpose}`;
@@ -81,5 +99,19 @@ export function createWriteLocks(
         }
       }
     },
+
+    async wait(place, account, purpose, { onHeld, busy }) {
+      const until = clock.mono() + WAIT_MS;
+      for (let waitMs = POLL_MS; ; waitMs = Math.min(2 * waitMs, POLL_MS_MAX)) {
+        const lock = await locks.acquire(place, account, purpose);
+        if ("release" in lock) return lock;
+        onHeld?.(lock.heldFor);
+        if (clock.mono() > until) {
+          throw new RefusedError({ code: "service_unavailable", message: busy, retryAfterS: 1 });
+        }
+        await sleep(clock, waitMs);
+      }
+    },
   };
+  return locks;
 }

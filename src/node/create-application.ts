@@ -22,6 +22,7 @@ import { createAdminIdempotency } from "../http/idempotency.ts";
 import { createReadiness } from "../http/operations/health.ts";
 import { createMetrics } from "../http/operations/metrics.ts";
 import { apiKeyOf } from "../http/request-head.ts";
+import { createWriteLocks } from "../http/write-lock.ts";
 import { smtpMailer } from "../mail/smtp.ts";
 import { createTestMails } from "../mail/test-mail.ts";
 import type { MoneyReport } from "../report/money-statement.ts";
@@ -61,6 +62,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
   const { largeBodies, requestHistory } = gateway;
   const { publicUrls, maxBodyBytes, trustProxy } = settings;
   const readiness = createReadiness({ system, store, localReason });
+  const nodes = { node: placement.node, isUp: upByNow(placement) };
   const keyParts = { system, guard, vault, upstream, listeners: given.addresses, publicUrls };
   return {
     ...{ system, identify, configs, upstream, storedObjects, store, clock, random, log, placement },
@@ -100,8 +102,9 @@ export function applicationParts(given: ApplicationParts): AppParts {
       clock,
       random,
       log,
-      nodes: { node: placement.node, isUp: upByNow(placement) },
+      nodes,
     }),
+    locks: createWriteLocks({ store, clock, random, ...nodes }),
     createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),

@@ -40,6 +40,27 @@ describe("a turn", () => {
     expect(isTurn(await b.acquire("place", ACCOUNT, "two"))).toBe(true);
   });
 
+  test("is waited for on another node, until it is given back; a wait of a minute is refused", async () => {
+    const { clock, turnsOf } = rig();
+    const [a, b] = [turnsOf("a"), turnsOf("b")];
+    const first = await a.acquire("place", ACCOUNT, "one");
+    const heard: string[] = [];
+    let lock: WriteLock | null = null;
+    const waiting = { busy: "busy", onHeld: (heldFor: string) => void heard.push(heldFor) };
+    const waited = b.wait("place", ACCOUNT, "two", waiting).then((taken) => {
+      lock = taken;
+    });
+    await clock.advance(1_000);
+    expect([lock, new Set(heard)]).toEqual([null, new Set(["one"])]);
+    await (first as WriteLock).release();
+    await clock.advance(1_000);
+    await waited;
+
+    const inVain = a.wait("place", ACCOUNT, "three", { busy: "busy" }).catch((error) => error.refusal);
+    for (let i = 0; i < 62; i++) await clock.advance(1_000);
+    expect(await inVain).toEqual({ code: "service_unavailable", message: "busy", retryAfterS: 1 });
+  });
+
   test("at another place is another turn", async () => {
     const { turnsOf } = rig();
     const a = turnsOf("a");

@@ -3,9 +3,11 @@
 //
 //   1  credit: from the direct parent, or made by Root; back to the parent    refused: nothing has changed
 //      or a move, which is never together with credit                         refused: nothing has changed
-//   2  the profile, made from the version that was read; after another change it is read and made again. Only another
-//      change of the same list at the same moment could make it impossible, which is then refused
+//   2  the profile, made from the version that was read; after another change it is read and made again
 //   3  figures that Root sets
+//
+// A change that edits a list or a map may be impossible after another edit of the same one, and must not be refused after step
+// 1. Such changes of one account are made one after the other, on whichever nodes.
 //
 // crash         left behind              recovery
 // after 1       credit or place moved    no answer left; a repeat with the same Idempotency-Key finds the transfer or the
@@ -29,7 +31,7 @@ import { findAccount } from "./account-lookup.ts";
 import { accountShape } from "./account-shape.ts";
 import { type AccountField, unsettable } from "./permissions.ts";
 import type { Change } from "./schemas.ts";
-import { givenFields, isShared, type ProfileBasis, profileChange } from "./user-fields.ts";
+import { givenFields, isEdit, isShared, type ProfileBasis, profileChange } from "./user-fields.ts";
 import { DEFAULT_DAYS, minimumBalance, nano, type UsersParts } from "./users.ts";
 
 /** Changes an account. Returns the given fields as they now are. Source: specification, `PUT /x-users/{identifier}`. */
@@ -38,13 +40,30 @@ export async function updateUser(parts: UsersParts, call: ManagementCall, identi
   if (fields.length === 0) {
     throw new RefusedError({ code: "missing_parameter", message: "Give at least one field to change." });
   }
-  const { caller, audit, command } = call;
+  const { caller, audit } = call;
   const { record, relationship } = await findAccount(parts, caller, identifier, "update");
-  const { profile } = record;
-  audit.setTarget({ type: "user", id: profile.id, dna: profile.dna });
+  const { id, dna } = record.profile;
+  audit.setTarget({ type: "user", id, dna });
   const refused = unsettable(relationship, fields) ?? incomplete(body);
   if (refused !== null) throw new RefusedError(refused);
+  if (!isEdit(body)) return await makeChange(parts, call, record, body);
 
+  const lock = await parts.locks.wait(`user:${id}`, id, "edit", { busy: BEING_CHANGED });
+  try {
+    const found = await parts.system.ask(actorRef.account(id), "read", {});
+    return await makeChange(parts, call, found, body);
+  } finally {
+    await lock.release();
+  }
+}
+
+const BEING_CHANGED = "The lists of this account are being changed by others. Repeat the request.";
+
+/** Makes a change that the caller may make of an account as it was found. */
+async function makeChange(parts: UsersParts, call: ManagementCall, record: AccountRecord, body: Change) {
+  const { caller, audit, command } = call;
+  const { profile } = record;
+  const fields = givenFields(body);
   await checkChange(parts, profile, body);
   const before = await shapeOf(parts, record);
   const order = { parts, call, caller, profile, body, command };

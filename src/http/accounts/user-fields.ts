@@ -92,6 +92,10 @@ const READERS: { readonly [F in ProfileField]: Reader<F> } = {
 export const isShared = ({ ModelMapper, ModelLimits }: Change): boolean =>
   ModelMapper !== undefined || ModelLimits !== undefined;
 
+/** Whether a change edits a list or a map as it now is, so that whether it is possible depends on earlier edits. */
+export const isEdit = (change: Change): boolean =>
+  isShared(change) || change.AllowModels !== undefined || change.LevelMapper !== undefined;
+
 /** Returns the account's own map after the edits, and its stamps. */
 function edited<F extends MapName>(
   { profile, above }: ProfileBasis,

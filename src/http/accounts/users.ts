@@ -7,12 +7,14 @@ import type { Created, Creation } from "../../admin/create-account.ts";
 import type { ConfigCache } from "../../gateway/account/config-cache.ts";
 import type { Store } from "../../store/store.ts";
 import type { ManagementParts } from "../management.ts";
+import type { WriteLocks } from "../write-lock.ts";
 import { refuseField } from "./user-lists.ts";
 
 /** What the endpoints of accounts need. */
 export interface UsersParts extends ManagementParts {
   readonly store: Store;
   readonly configs: ConfigCache;
+  readonly locks: WriteLocks;
   readonly createAccount: (creation: Creation) => Promise<Created>;
 }
 

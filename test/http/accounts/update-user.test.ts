@@ -136,3 +136,13 @@ test("of many changes at once on one account: no change is lost", async () => {
   expect(names.map((name) => found[name])).toEqual(names.map(() => 9));
   expect([found.AllowModels.split(" ").length, found.Balance]).toEqual([12, 106]);
 });
+
+test("of two at once that together take away the last patterns: one is done as a whole, the other not at all", async () => {
+  await put({ AllowModels: "a b" });
+  const answers = await Promise.all(
+    ["-a", "-b"].map((AllowModels) => put({ CreditGranted: 1, AllowModels })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  const { AllowModels, Balance } = await record();
+  expect([AllowModels, Balance]).toEqual([answers[0]!.status === 200 ? "b" : "a", 101]);
+});
