@@ -27,13 +27,14 @@ import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
 import { type Clock, type Random, sleep } from "../base/clock.ts";
 import { RefusedError, UnavailableError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { hashKey } from "../gateway/account/identify.ts";
 import { actorName } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
 import { configurationsAbove } from "./ancestor-configurations.ts";
 import { newApiKey } from "./api-key.ts";
-import { rotateKey } from "./rotate-key.ts";
+import { leftToSweep, rotateKey } from "./rotate-key.ts";
 import type { Minted } from "./transfer-credit.ts";
 
 /**
@@ -64,6 +65,7 @@ interface CreationParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
   readonly nextId: () => Promise<number>;
 }
 
@@ -137,7 +139,7 @@ async function attempt(
     if (error instanceof RefusedError) for (const claim of claims) await store.release(claim, by);
     throw error;
   });
-  for (const claim of claims) await store.confirm(claim, by);
+  await leftToSweep(parts, confirmAll(store, claims, by));
   // An earlier attempt created the account with a key that is lost, so it is rotated to the key that was
   // claimed here.
   if (record.profile.keyHash !== keyHash) {
@@ -185,6 +187,10 @@ async function claimAll(
     for (const made of claims.slice(0, i)) await store.release(made, by);
     throw taken(name);
   }
+}
+
+async function confirmAll(store: Store, claims: readonly string[], by: string): Promise<void> {
+  for (const claim of claims) await store.confirm(claim, by);
 }
 
 /**

@@ -14,6 +14,7 @@ import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import { RefusedError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { hashKey } from "../gateway/account/identify.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -35,7 +36,7 @@ export interface KeyRotation {
  * current key is another than `from`.
  */
 export async function rotateKey(
-  parts: { system: ActorSystem<Protocol>; store: Store; clock: Clock; random: Random },
+  parts: { system: ActorSystem<Protocol>; store: Store; clock: Clock; random: Random; log: Log },
   id: AccountId,
   chosen: string | null = null,
   from: string | null = null,
@@ -59,7 +60,7 @@ export async function rotateKey(
   }
   // If the switch took very long, the sweep may have released the claim, but the key is the account's.
   await store.claim(`key:${keyHash}`, id, by, clock.wall());
-  await settleKeys(store, { keyHash, formerKeyHash });
+  await leftToSweep(parts, settleKeys(store, { keyHash, formerKeyHash }));
   return key;
 }
 
@@ -88,3 +89,10 @@ export async function settleKeys(store: Store, { keyHash, formerKeyHash }: KeyRo
   if (former !== null && former.account === claim.account) await store.release(former.key, former.by);
   await store.confirm(claim.key, claim.by);
 }
+
+/**
+ * Waits for work on claims that the sweep of claims does too. What the caller asked for is done already, so a failure
+ * is logged, and the sweep ends the work.
+ */
+export const leftToSweep = ({ log }: { readonly log: Log }, work: Promise<void>): Promise<void> =>
+  work.catch((error) => log("warn", "claims_left_to_sweep", { error: String(error) }));

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { natsBus } from "../bus/nats.ts";
 import { asSetting, clusterName, type Infrastructure, openInfrastructure } from "../node/infrastructure.ts";
 import { createLog } from "../node/logging.ts";
@@ -24,6 +25,7 @@ export interface Actors {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
 }
 
 const EFFECTS_MS = 30_000;
@@ -57,7 +59,7 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   await ended(retry, "shards are being placed", system.start()).catch((error) => {
     throw asSetting(error);
   });
-  const result = await work({ system, store, clock, random });
+  const result = await work({ system, store, clock, random, log });
   const until = clock.mono() + EFFECTS_MS;
   while (system.stats().effects > 0 && clock.mono() < until) await sleep(clock, 10);
   return result;

@@ -38,7 +38,7 @@ export function errorHandler(
     const respond = errorAt(path, request.headers);
     const headers = { "x-request-id": requestId };
     if (code === "NOT_FOUND") return notFound(routes(), request, headers);
-    const refusal = refusalFor(code, error);
+    const refusal = refusalFor(code, error, request.method);
     // The text of a validation error holds what was sent, so it is never logged.
     if (refusal === null) {
       const text = error instanceof ValidationError ? "an answer does not fit its schema" : String(error);
@@ -51,7 +51,7 @@ export function errorHandler(
 }
 
 /** Returns null for a bug. */
-function refusalFor(code: unknown, error: unknown): Refusal | null {
+function refusalFor(code: unknown, error: unknown, method: string): Refusal | null {
   if (error instanceof ValidationError) {
     if (error.type === "response") return null;
     const what = error.type === "query" ? "the query" : error.type === "body" ? "the body" : "the path";
@@ -62,7 +62,7 @@ function refusalFor(code: unknown, error: unknown): Refusal | null {
   if (error instanceof URIError || code === "PARSE") {
     return { code: "invalid_parameter", message: "The address is not well-formed." };
   }
-  return refusalOf(error);
+  return refusalOf(error, method !== "GET" && method !== "HEAD");
 }
 
 /** Answers 404, or 405 with `Allow` where the path is known; of a path that is left out it says why. */

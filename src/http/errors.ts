@@ -93,14 +93,21 @@ export const errorAt = (path: string, headers: Headers): typeof errorResponse =>
     ? messagesError
     : errorResponse;
 
-/** Returns an exception as a refusal, or null for a bug, which is to be logged and answered with `internal_error`. */
-export function refusalOf(error: unknown): Refusal | null {
+const OUTCOME_UNKNOWN = "Whether it happened is unknown: repeat the request.";
+
+/**
+ * Returns an exception as a refusal, or null for a bug, which is to be logged and answered with `internal_error`. `isWrite`:
+ * the request may have changed something before the exception.
+ */
+export function refusalOf(error: unknown, isWrite = false): Refusal | null {
   if (error instanceof RefusedError) return error.refusal;
   if (error instanceof DOMException && error.name === "AbortError") {
     return { code: "service_unavailable", message: "The client went away before its answer was ready." };
   }
   if (error instanceof StoreBusyError) {
-    const message = "Too much is asked of the store at once. Nothing was done: ask again in a moment.";
+    // Only the last write found the store busy; those before it may have been done.
+    const outcome = isWrite ? OUTCOME_UNKNOWN : "Nothing was done: ask again in a moment.";
+    const message = `Too much is asked of the store at once. ${outcome}`;
     return { code: "service_unavailable", message, retryAfterS: 1 };
   }
   if (
@@ -110,8 +117,7 @@ export function refusalOf(error: unknown): Refusal | null {
   ) {
     return {
       code: "service_unavailable",
-      message:
-        "The service could not reach its store in time. Whether it happened is unknown: repeat the request.",
+      message: `The service could not reach its store in time. ${OUTCOME_UNKNOWN}`,
       retryAfterS: 1,
     };
   }

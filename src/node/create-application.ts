@@ -105,7 +105,7 @@ export function applicationParts(given: ApplicationParts): AppParts {
       nodes,
     }),
     locks: createWriteLocks({ store, clock, random, ...nodes }),
-    createAccount: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
+    createAccount: createAccounts({ system, store, clock, random, log, nextId: numbers(store, "account") }),
     addKey: addKeys({ ...keyParts, nextId: numbers(store, "key") }),
     changeKey: changeKeys(keyParts),
     testKey: testKeys({ system, configs, vault, upstream, clock }),

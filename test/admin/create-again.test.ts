@@ -5,9 +5,11 @@ import { ROOT } from "../../actors/ids.ts";
 import { actorRef } from "../../actors/index.ts";
 import { createAccounts } from "../../src/admin/create-account.ts";
 import { deleteAccount } from "../../src/admin/delete-account.ts";
+import { sweepClaims } from "../../src/admin/periodic-sweeps.ts";
 import { realClock } from "../../src/base/clock.ts";
 import { hashKey } from "../../src/gateway/account/identify.ts";
 import { numbers } from "../../src/store/id-allocator.ts";
+import { StoreBusyError } from "../../src/store/store-errors.ts";
 import { usd } from "../actors/account-samples.ts";
 import { memoryStore } from "../store/memory/memory.ts";
 import { dyingAt, refusal, startTree } from "./tree.ts";
@@ -56,4 +58,21 @@ test("of an account that was deleted meanwhile: it is gone, its name is free, an
   expect(await refusal(create(order))).toBe("user_not_found");
   expect(await store.findClaim("name:child")).toBeNull();
   expect(await tree.balance(parent.id)).toBe(usd(99.8));
+});
+
+test("whose claims cannot be confirmed: it is answered, and the sweep confirms them", async () => {
+  let passedMs = 0;
+  const clock = realClock(() => passedMs);
+  const store = memoryStore({ clock });
+  const tree = await startTree(store, clock);
+  const parent = await tree.born(ROOT, "parent", 100);
+  const busy = { ...store, confirm: async () => Promise.reject(new StoreBusyError("busy")) };
+  const create = createAccounts({ ...tree, store: busy, nextId: numbers(store, "account") });
+  const account = { name: "child", email: "child@example.com" };
+  const { key } = await create({ parent: parent.id, account, amount: usd(10), days: 180, keep: usd(0) });
+
+  passedMs += 120_000;
+  await sweepClaims(tree);
+  const claims = await Promise.all([`name:child`, `key:${hashKey(key)}`].map((one) => store.findClaim(one)));
+  expect(claims.map((claim) => claim?.confirmed)).toEqual([true, true]);
 });

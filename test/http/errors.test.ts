@@ -1,8 +1,11 @@
 // Refusals: which status, type and code each cause has, in which order causes are decided, and what stands beside.
 
 import { describe, expect, test } from "bun:test";
+import { errorHandler } from "../../src/http/error-handler.ts";
+import { StoreBusyError } from "../../src/store/store-errors.ts";
 import { type Answer, asking, MODEL, until } from "../e2e/harness.ts";
 import { expectError, prepared, useBench } from "../e2e/use-bench.ts";
+import { countingRandom } from "../runtime/manual-clock.ts";
 import { hostOf } from "./endpoints.ts";
 import { properError } from "./proper.ts";
 
@@ -271,4 +274,19 @@ test("nothing that was refused reached the provider, was charged or was counted"
   expect(bench.provider.totals().calls).toBe(calls);
   expect(await bench.balance(one.key)).toBe(10);
   for (let i = 0; i < 2; i++) expect((await bench.chat(one.key, "[[output=1]]")).status).toBe(200);
+});
+
+test("a busy store: nothing was read, but a write before may have been done", async () => {
+  const handle = errorHandler({ random: countingRandom(), log: () => {} }, () => []);
+  const messageOf = async (method: string) => {
+    const request = new Request("http://x.example/x-users", { method });
+    const answer = await handle({ request, code: "UNKNOWN", error: new StoreBusyError("full") });
+    const { error } = (await answer.json()) as { error: { message: string; code: string } };
+    expect([answer.status, error.code]).toEqual([503, "service_unavailable"]);
+    return error.message;
+  };
+  for (const method of ["GET", "HEAD"]) expect(await messageOf(method)).toContain("Nothing was done");
+  for (const method of ["POST", "PUT", "DELETE"]) {
+    expect(await messageOf(method)).toContain("Whether it happened is unknown: repeat the request");
+  }
 });

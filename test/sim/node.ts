@@ -228,7 +228,7 @@ export function startNode(parts: NodeParts): SimNode {
     name: parts.name,
     system,
     settle,
-    create: createAccounts({ system, store, clock, random, nextId: numbers(store, "account") }),
+    create: createAccounts({ system, store, clock, random, log, nextId: numbers(store, "account") }),
     store,
     clock,
     random,
