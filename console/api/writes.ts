@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { callApi, type Method } from "./call.ts";
 import { CallFailed, type Failure } from "./failure.ts";
 import { refreshAll } from "./queries.ts";
+import { WriteKeys } from "./write-keys.ts";
 
 /** A write: what is sent, and where. */
 export interface Write {
@@ -38,25 +39,11 @@ export const newId = (): string =>
 const describe = (write: Write): string =>
   JSON.stringify(write, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
 
-/** Writes that are kept until they have an answer; beyond it the oldest is forgotten. */
-const UNANSWERED_MAX = 100;
-/**
- * The Idempotency-Key of each write that has no answer yet. It outlives the form: the same write from a form that was closed and
- * opened again is still the same.
- */
-const unanswered = new Map<string, string>();
+/** The keys outlive the form: the same write from a form that was closed and opened again is still the same. */
+const keys = new WriteKeys(newId);
 
 /** Forgets writes without an answer, which are never repeated by another account. */
-export const forgetWrites = (): void => unanswered.clear();
-
-/** Returns the Idempotency-Key of a write: that of the last attempt, as long as it has no answer. */
-function idOf(text: string): string {
-  const id = unanswered.get(text) ?? newId();
-  unanswered.delete(text);
-  unanswered.set(text, id);
-  if (unanswered.size > UNANSWERED_MAX) unanswered.delete(unanswered.keys().next().value!);
-  return id;
-}
+export const forgetWrites = (): void => keys.clear();
 
 /**
  * Returns the writes of one form. After an answer everything that the page shows is asked again; `onAnswer` gets it before that.
@@ -66,14 +53,14 @@ export function useWrite<A = unknown>(onAnswer?: (answer: A) => void): Writing<A
   const mutation = useMutation<A, Error, Write>({
     mutationFn: async (write) => {
       const text = describe(write);
-      const kept = UNREPEATABLE.has(write.path) ? {} : { idempotencyKey: idOf(text) };
+      const kept = UNREPEATABLE.has(write.path) ? {} : { idempotencyKey: keys.idOf(text) };
       try {
         const answer = (await callApi({ ...write, ...kept })) as A;
-        unanswered.delete(text);
+        keys.end(text);
         onAnswer?.(answer);
         return answer;
       } catch (error) {
-        if (error instanceof CallFailed && error.failure.kind === "refused") unanswered.delete(text);
+        if (error instanceof CallFailed) keys.fail(text, error.failure);
         throw error;
       }
     },
