@@ -41,6 +41,7 @@ export async function revertTo(
   const { id, dna } = caller.profile;
   audit.setTarget({ type: "config", id, dna });
   const { before, after } = await revertConfiguration(parts, { owner: id, version, by: id });
+  if (before.logEnable !== after.logEnable) audit.writeAlways();
   const changes = Object.entries(namedChanges(changesBetween(before, after)));
   const configs = Object.fromEntries(changes.map(([key, change]) => [key, change.after]));
   const were = Object.fromEntries(changes.map(([key, change]) => [key, change.before]));

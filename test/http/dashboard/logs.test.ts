@@ -196,6 +196,20 @@ describe("LogEnable", () => {
     await addKey();
     expect(await newest(bench.rootKey)).toMatchObject({ action: "add_key", operator_id: owner.id });
   });
+
+  test("a reversion that switches it says who did it", async () => {
+    const call = (method: string, path: string, body?: object) =>
+      bench.call(bench.rootKey, method, path, body);
+    await call("POST", "/x-conf", { LogEnable: false });
+    const off = (await call("GET", "/x-config/history?size=1")).body.versions[0].version;
+    await call("POST", "/x-conf", { LogEnable: true });
+    expect((await call("POST", "/x-config/revert", { version: off })).status).toBe(200);
+    const last = await newest(bench.rootKey);
+    expect(last).toMatchObject({ action: "update_config", operator_id: 1, status: "success" });
+    expect(last.details).toContain("LOG_ENABLE: true → false");
+    await call("POST", "/x-config/revert", { version: off - 1 });
+    expect((await newest(bench.rootKey)).details).toContain("LOG_ENABLE: false → true");
+  });
 });
 
 test("lines go when they are older than they are kept", async () => {
