@@ -4,6 +4,8 @@
 
 /** Bytes of an answer that is sent while it is made: a longer one has no tag, because all of it would have to be held. */
 const STREAM_BYTES_MAX = 524_288;
+/** The same of a page, which has 1,000 rows at most: only rows with maps and lists of thousands of entries come to that. */
+const PAGE_BYTES_MAX = 8_388_608;
 
 /** Who may keep an answer, and that it is asked for again each time. */
 const CACHING = { "cache-control": "private, no-cache", vary: "Authorization" } as const;
@@ -12,7 +14,8 @@ const JSON_TYPE = "application/json";
 
 /**
  * Returns an answer with its tag, or 304 without a body where `If-None-Match` has this tag. Undefined for an answer that has
- * none: what is not JSON, a list that is not paged (it has a total and no page), a stream of more than STREAM_BYTES_MAX.
+ * none: what is not JSON, and a list that is not paged (it has a total and no page). A stream that is longer than the bounds
+ * above is returned without a tag.
  * `headers` are those beside the answer. Source: contract section 8; RFC 9110, section 13.1.2.
  */
 export async function taggedAnswer(
@@ -20,17 +23,18 @@ export async function taggedAnswer(
   answer: unknown,
   headers: Readonly<Record<string, unknown>>,
 ): Promise<Response | undefined> {
-  if ("X-Total-Count" in headers && !("X-Page" in headers)) return undefined;
+  const isPaged = "X-Page" in headers;
+  if ("X-Total-Count" in headers && !isPaged) return undefined;
   if (!(answer instanceof Response)) {
     const text = JSON.stringify(answer);
     return withTag(request, text, { "content-type": `${JSON_TYPE};charset=utf-8` });
   }
   const type = answer.headers.get("content-type") ?? "";
   if (answer.status !== 200 || !type.startsWith(JSON_TYPE)) return undefined;
-  const whole = await readUpTo(answer.body, STREAM_BYTES_MAX);
+  const whole = await readUpTo(answer.body, isPaged ? PAGE_BYTES_MAX : STREAM_BYTES_MAX);
   const own = Object.fromEntries(answer.headers);
   return whole instanceof ReadableStream
-    ? new Response(whole, { headers: own })
+    ? new Response(whole, { headers: { ...own, ...CACHING } })
     : withTag(request, whole, own);
 }
 

@@ -35,7 +35,7 @@ test("the endpoints that pages ask for again and again have tags", () => {
         "GET /dashboard/live",
       ],
       ...["GET /x-users", "GET /x-keys", "GET /x-conf", "GET /x-cluster", "GET /dashboard/logs"],
-      ...["GET /dashboard/explain", "GET /x-explain"],
+      ...["GET /dashboard/explain", "GET /x-explain", "GET /x-attention", "GET /x-money"],
     ]),
   );
   expect(TAGGED.filter((name) => !name.startsWith("GET "))).toEqual([]);
@@ -179,5 +179,15 @@ describe("an answer that is sent while it is made", () => {
     const whole = (await taggedAnswer(request("*"), answer(100), {}))!;
     expect([whole.status, tagOf(whole)]).toEqual([200, "none"]);
     expect(await whole.text()).toBe("x".repeat(1_000_000));
+    expect(whole.headers.get("cache-control")).toBe("private, no-cache");
+  });
+
+  test("is tagged beyond that bound when it is a page", async () => {
+    const page = { "X-Total-Count": "5000", "X-Page": "1" };
+    const tagged = (await taggedAnswer(request(), answer(100), page))!;
+    expect(await tagged.text()).toBe("x".repeat(1_000_000));
+    expect((await taggedAnswer(request(tagOf(tagged)), answer(100), page))!.status).toBe(304);
+    const huge = (await taggedAnswer(request("*"), answer(1_000), page))!;
+    expect([huge.status, tagOf(huge), (await huge.text()).length]).toEqual([200, "none", 10_000_000]);
   });
 });

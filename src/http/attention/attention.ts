@@ -32,7 +32,7 @@ export const attention = (parts: AttentionParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-attention", ({ call, query }) => pageFor(parts, call.caller, query), {
-      access: { role: "any", scope: "read", audit: null },
+      access: { role: "any", scope: "read", audit: null, hasEtag: true },
       query: AttentionQuerySchema,
       response: AttentionSchema,
       detail: operation({

@@ -20,7 +20,7 @@ export const moneyStatement = (parts: MoneyParts) =>
   new Elysia({ normalize: false })
     .use(management(parts))
     .get("/x-money", async ({ call }) => shapeOf(await parts.money.statement(call.caller.profile.id)), {
-      access: { role: "owner", scope: "admin", audit: null },
+      access: { role: "owner", scope: "admin", audit: null, hasEtag: true },
       query: NoQuerySchema,
       response: MoneySchema,
       detail: operation({
