@@ -21,9 +21,15 @@ export interface UsersParts extends ManagementParts {
 /** Days that credit is valid unless a request has `Days`. Source: specification, "Limits". */
 export const DEFAULT_DAYS = 180;
 
-/** Converts US dollars of a field to nano-dollars. Throws `invalid_parameter`. */
-export const nano = (usd: number, field: string): Nano =>
-  fromUsd(usd) ?? refuseField(field, "must be a finite amount of US dollars");
+/**
+ * Converts US dollars of a field to nano-dollars. Throws `invalid_parameter`, also for an amount that rounds to 0: as a limit it
+ * would be none.
+ */
+export function nano(usd: number, field: string): Nano {
+  const amount = fromUsd(usd) ?? refuseField(field, "must be a finite amount of US dollars");
+  if (amount === 0 && usd !== 0) refuseField(field, "must be 0, or at least 0.000000001 US dollars");
+  return amount;
+}
 
 /** Returns what an account must keep when it gives credit: its Owner's UserMinBalance, and nothing for Root, which mints it. */
 export async function minimumBalance(

@@ -61,6 +61,14 @@ test.each(["Name", "Email", "CreditGranted"])("%s is required", async (field) =>
   properError(await create(owner.key, { [field]: undefined }), 400, "missing_parameter");
 });
 
+test.each(["HardLimit", "SoftLimit", "AutoQuota"])(
+  "%s of less than a nano-dollar is refused: as 0 it would be none",
+  async (field) => {
+    properError(await create(owner.key, { [field]: 1e-10 }), 400, "invalid_parameter");
+    expect((await create(owner.key, { [field]: 1e-9 })).status).toBe(200);
+  },
+);
+
 test("Days: the credit's validity", async () => {
   const { SecretKey } = (await create(owner.key, { Days: 3 })).body.User;
   const { credits } = (await bench.call(SecretKey, "GET", "/dashboard/info")).body.balance;

@@ -95,6 +95,10 @@ describe("all or nothing", () => {
     ["a field of another endpoint", { Name: "other name" }, "unknown_field"],
     ["a field that nobody sets", { Balance: 9 }, "unknown_field"],
     ["Days without credit", { Days: 9, CreditGranted: undefined }, "missing_parameter"],
+    ...["HardLimit", "SoftLimit", "DailyLimit", "AutoQuota", "CreditGranted"].map(
+      (field) => [`${field} of less than a nano-dollar`, { [field]: 4e-10 }, "invalid_parameter"] as const,
+    ),
+    ["credit that is taken, of less than a nano-dollar", { CreditGranted: -4e-10 }, "invalid_parameter"],
     ["credit that is not there", { CreditGranted: 8_000_000 }, "insufficient_parent_balance"],
     ["credit that cannot be taken", { CreditGranted: -500 }, "insufficient_balance"],
   ])("%s: nothing changes", async (_, bad, code) => {

@@ -155,6 +155,8 @@ describe("a new key", () => {
     [{ AllowModels: "-gpt-4o" }, "invalid_parameter"],
     [{ Resources: "/x-users" }, "invalid_parameter"],
     [{ HardLimit: -1 }, "invalid_parameter"],
+    [{ HardLimit: 4e-10 }, "invalid_parameter"],
+    [{ DailyLimit: 4e-10 }, "invalid_parameter"],
     [{ DailyLimit: "5" }, "invalid_parameter"],
     [{ RPM: 1.5 }, "invalid_parameter"],
     [{ RPH: 5 }, "unknown_field"],
