@@ -62,10 +62,15 @@ export function createApp(parts: AppParts, serves: "all" | "public"): Fetch {
   app.compile();
   // On the busiest paths Elysia's copying of each response is a tenth of our own work.
   const direct = forwardingHandlers(served);
-  const logEdge = edgeLog(served, routed, () => servedRoutes(app, served.servesAdministration));
+  const routes = () => servedRoutes(app, served.servesAdministration);
+  const logEdge = edgeLog(served, routed, routes);
+  const fail = errorHandler(served, routes);
   const respond = async (request: Request): Promise<Response> => {
     const arrivedMs = parts.clock.mono();
-    const response = await app.handle(request);
+    // For HEAD Elysia reads a stream to its end where no handler of errors sees its failure.
+    const response = await app.handle(request).catch((error: unknown) => {
+      return fail({ request, code: "UNKNOWN", error, call: routed.callOf(request) });
+    });
     // Endpoints for machines know no request id.
     if (!response.headers.has("x-request-id")) {
       response.headers.set("x-request-id", requestIdOf(request, parts.random));

@@ -7,9 +7,9 @@ import type { Refusal } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { omissionOf } from "../gateway/endpoints.ts";
 import { asManagement, errorAt, httpError, INTERNAL, refusalOf } from "./errors.ts";
-import type { ManagementCall } from "./management.ts";
 import { ruleOf } from "./request-body.ts";
 import { pathOf, requestIdOf } from "./request-head.ts";
+import type { RoutedCall } from "./routed-requests.ts";
 
 /** A route that the listener serves. */
 export interface ServedRoute {
@@ -24,7 +24,7 @@ interface Failure {
   readonly code: unknown;
   readonly error: unknown;
   /** Undefined where the route is not a management endpoint, or the failure came before. */
-  readonly call?: ManagementCall | undefined;
+  readonly call?: RoutedCall | undefined;
 }
 
 /** Creates the handler. `routes`: all that this listener serves. */

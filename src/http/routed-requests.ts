@@ -1,8 +1,13 @@
 // What routes of Elysia tell of the requests that they serve, for the edge that counts and logs the responses. It remembers a
 // request as long as the request lives.
 
+import type { Refusal } from "../base/errors.ts";
+
 /** A management call, as far as it has come. */
 export interface RoutedCall {
+  readonly requestId: string;
+  /** Whether refusals keep the status that a request to a model would have. */
+  readonly isCharged: boolean;
   /** The caller; null before it is identified. */
   readonly knownCaller: {
     readonly profile: { readonly id: number };
@@ -10,6 +15,8 @@ export interface RoutedCall {
   } | null;
   /** The code of the error that ended the request; null for none. */
   readonly refusedWith: string | null;
+  /** Ends the call with a refusal. Never rejects. */
+  fail(refusal: Refusal): Promise<void>;
 }
 
 /** What routes tell of requests while they run. */
