@@ -4,6 +4,8 @@
 
 import type { AccountId } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
+import { STALE_CONFIG } from "../../actors/owner/owner.ts";
+import { RefusedError } from "../base/errors.ts";
 import { refOf } from "../runtime/actor.ts";
 import type { ActorSystem } from "../runtime/system.ts";
 import type { Store } from "../store/store.ts";
@@ -35,22 +37,34 @@ export async function resealAll(parts: Parts): Promise<Resealed> {
 }
 
 /** Returns one entry per mail password: whether it needed re-encryption. */
-async function resealMail({ system, store, vault }: Parts): Promise<boolean[]> {
+async function resealMail(parts: Parts): Promise<boolean[]> {
+  const { store } = parts;
   const done: boolean[] = [];
   for (let after = ""; ; ) {
     const names = await store.listActors("owner/", after, PAGE);
     for (const name of names) {
-      const by = Number(refOf(name).id) as AccountId;
-      const { emailPass } = await system.ask(actorRef.owner(by), "read", {});
-      if (emailPass === null) continue;
-      const isOld = emailPass.keyId !== vault.keyId;
-      done.push(isOld);
-      if (!isOld) continue;
-      const change = { emailPass: vault.seal(vault.open(emailPass)) };
-      await system.ask(actorRef.owner(by), "configure", { change, by });
+      const isOld = await resealMailOf(parts, Number(refOf(name).id) as AccountId);
+      if (isOld !== null) done.push(isOld);
     }
     if (names.length < PAGE) return done;
     after = names.at(-1)!;
+  }
+}
+
+/** Returns whether the mail password of an Owner needed re-encryption; null when there is none. */
+async function resealMailOf({ system, vault }: Parts, by: AccountId): Promise<boolean | null> {
+  for (;;) {
+    const { emailPass, version } = await system.ask(actorRef.owner(by), "read", {});
+    if (emailPass === null) return null;
+    if (emailPass.keyId === vault.keyId) return false;
+    const change = { emailPass: vault.seal(vault.open(emailPass)) };
+    try {
+      await system.ask(actorRef.owner(by), "configure", { change, by, version });
+      return true;
+    } catch (error) {
+      // The Owner may have set another password meanwhile, so it is read again.
+      if (!(error instanceof RefusedError) || error.refusal.code !== STALE_CONFIG) throw error;
+    }
   }
 }
 
