@@ -2,6 +2,7 @@
 // the caller sees it in every list. A crash in between loses nothing: the giver has a pending effect, which
 // the runtime delivers.
 
+import type { AccountEvent } from "../../actors/account/state.ts";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Nano } from "../../actors/money.ts";
@@ -39,6 +40,8 @@ export interface Recharge extends Minted {
 /** Milliseconds to wait for a transfer before its outcome is reported as unknown. */
 const ARRIVAL_MS = 5_000;
 const PAUSE_MS = 20;
+/** Commits that are read at once. */
+const PAGE = 500;
 /** Giver and receiver: a transfer's dedup id is in two commits at most. */
 const BOTH = 2;
 
@@ -46,12 +49,14 @@ const BOTH = 2;
  * Gives credit to a child, and resolves when it has arrived. Throws `RefusedError`:
  * insufficient_parent_balance, invalid_parameter for a child without room; and, after the giver got its
  * credit back, user_not_found for a child that was deleted meanwhile, invalid_parameter for one that filled
- * up meanwhile. Throws `UnavailableError` while the outcome is unknown: repeat with the same id.
+ * up meanwhile. Throws `UnavailableError` while the outcome is unknown: repeat with the same id. A repeat after
+ * the giver got its credit back gives it again.
  */
 export async function recharge(parts: TransferParts, { from, ...order }: Recharge): Promise<void> {
-  const { id, bornAt } = order;
+  const { bornAt } = order;
+  const id = await attemptOf(parts, from, order.id);
   const { room } = await parts.system.ask(actorRef.account(order.to), "margins", {});
-  const gift = { ...order, room, kind: "transfer_in" } as const;
+  const gift = { ...order, id, room, kind: "transfer_in" } as const;
   await parts.system.ask(actorRef.account(from), "startTransfer", gift, { id, bornAt });
   await arrived(parts, { from, to: order.to, id });
 }
@@ -64,11 +69,40 @@ export async function refund(
   parts: TransferParts,
   { from, ...order }: Minted & { readonly from: AccountId; readonly amount: Nano },
 ): Promise<void> {
-  const { id, bornAt } = order;
+  const { bornAt } = order;
+  const id = await attemptOf(parts, from, order.id);
   const { parent } = await parts.system.ask(actorRef.account(from), "unfinishedWork", {});
   const { room } = await parts.system.ask(actorRef.account(parent ?? ROOT), "margins", {});
-  await parts.system.ask(actorRef.account(from), "startRefund", { ...order, room }, { id, bornAt });
+  await parts.system.ask(actorRef.account(from), "startRefund", { ...order, id, room }, { id, bornAt });
   await arrived(parts, { from, to: parent ?? ROOT, id });
+}
+
+/**
+ * Returns the dedup id under which a command is to be carried out: its own, or one with a number when the giver
+ * got the credit of all attempts before it back. A transfer that was returned never arrives, and its caller was
+ * told so, so a repeat is another transfer.
+ */
+async function attemptOf({ store }: TransferParts, giver: AccountId, command: string): Promise<string> {
+  const name = actorName(actorRef.account(giver));
+  for (let count = 1; ; count++) {
+    // Deterministic, so that a repeat finds each attempt by its dedup id.
+    const id = count === 1 ? command : `${command}:${count}`;
+    if (!(await isReturned(store, name, id))) return id;
+  }
+}
+
+/** Whether the giver's ledger says that it got the credit of a transfer back. */
+async function isReturned(store: Store, giver: string, id: string): Promise<boolean> {
+  const commits = await store.commitsByDedupId(id, BOTH);
+  const given = commits.find(({ actor }) => actor === giver);
+  if (given === undefined || commits.length === BOTH) return false;
+  for (let after = given.seq; ; ) {
+    const page = await store.readCommits(giver, after, PAGE);
+    const events = page.flatMap((commit) => commit.events) as readonly { readonly e: AccountEvent }[];
+    if (events.some(({ e }) => e.type === "returned" && e.id === id)) return true;
+    if (page.length < PAGE) return false;
+    after = page.at(-1)!.seq;
+  }
 }
 
 /**

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { type AccountId, ROOT } from "../../actors/ids.ts";
-import { ZERO } from "../../actors/money.ts";
+import { actorRef } from "../../actors/index.ts";
+import { minus, plus, ZERO } from "../../actors/money.ts";
 import { deleteAccount, sweepDeletions } from "../../src/admin/delete-account.ts";
 import { recharge, refund } from "../../src/admin/transfer-credit.ts";
 import { RefusedError } from "../../src/base/errors.ts";
@@ -166,4 +167,40 @@ describe("a parent that fills up after the look", () => {
     expect(await tree.balance(team.id)).toBe(usd(8_000));
     expect((await tree.affairs(team.id)).owes).toEqual([]);
   });
+
+  test("before a refund, twice: repeated when there is room it arrives, once", async () => {
+    const again = { ...order(5), from: team.id };
+    for (const command of ["startRefund", "startRefund"]) {
+      expect(await refusal(refund(filling(command, 4), again))).toBe("invalid_parameter");
+      await takeBack(owner.id, 1_000);
+    }
+    const [from, to] = [await tree.balance(team.id), await tree.balance(owner.id)];
+    for (let i = 0; i < 2; i++) await refund(tree, again);
+    expect(await tree.balance(team.id)).toBe(minus(from, usd(5)));
+    expect(await tree.balance(owner.id)).toBe(plus(to, usd(5)));
+  });
+});
+
+test("a child that fills up after the look: the same recharge arrives once when there is room, from parent and Root", async () => {
+  await grant(team.id, 8_000_000);
+  for (const from of [owner.id, ROOT]) {
+    await grant(owner.id, 5_000);
+    const again = { ...order(3), from, to: team.id };
+    let isFull = false;
+    const ask = (async (...given: Parameters<Tree["system"]["ask"]>) => {
+      if (given[1] === "startTransfer" && !isFull) {
+        isFull = true;
+        const { room } = await tree.system.ask(actorRef.account(team.id), "margins", {});
+        await grant(team.id, Number(room) / 1e9 - 1);
+      }
+      return tree.system.ask(...given);
+    }) as Tree["system"]["ask"];
+    const full = { ...tree, system: { ...tree.system, ask } };
+    expect(await refusal(recharge(full, again))).toBe("invalid_parameter");
+    await takeBack(team.id, 1_000);
+    const [had, gave] = [await tree.balance(team.id), await tree.balance(owner.id)];
+    for (let i = 0; i < 2; i++) await recharge(tree, again);
+    expect(await tree.balance(team.id)).toBe(plus(had, usd(3)));
+    expect(await tree.balance(owner.id)).toBe(from === ROOT ? gave : minus(gave, usd(3)));
+  }
 });
