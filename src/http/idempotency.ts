@@ -6,8 +6,8 @@
 //
 // crash or failure                       what a repeat finds
 // before the change is durable           nothing: it runs, as the first changed nothing
-// between the change and the keeping     nothing: it runs again. A command that moves money carries an id made from
-//                                        account, key and body, so the ledger knows it: what was done is answered as done,
+// between the change and the keeping     nothing: it runs again. A command that moves money carries an id, which is kept from
+//                                        when the request begins, so the ledger knows it: what was done is answered as done,
 //                                        and money moves once. An account that was created so gets a fresh API key, since
 //                                        no client has seen the first. Settings are set to what they are; another
 //                                        provider key or news item may exist beside the first
@@ -67,8 +67,8 @@ export interface AdminIdempotency {
 const IDEMPOTENT_PATHS = ["/x-users", "/x-keys", "/x-news", "/x-conf", "/x-config", "/dashboard/keys"];
 const KEPT_MS = 86_400_000;
 const DAY_MS = 86_400_000;
-/** Answers that are kept for one account at most. */
-const KEPT_MAX = 10_000;
+/** Rows that are kept for one account at most: an answer and a command id for each request. */
+const KEPT_MAX = 20_000;
 
 const NOT_A_KEY: Refusal = {
   code: "invalid_parameter",
@@ -89,6 +89,12 @@ interface StoredAnswer {
   /** Hash of the request. */
   readonly asked: string;
   readonly value: unknown;
+}
+
+/** A request that has begun, as it is stored: the hash of the request, and its command id. */
+interface BegunRequest {
+  readonly asked: string;
+  readonly command: CommandId;
 }
 
 /** What keeping answers needs; `vault` seals them. */
@@ -132,18 +138,10 @@ function keptAnswers({ store, vault, clock, log }: KeepingParts) {
   };
 }
 
-/** Creates the idempotency of management writes over a store. */
-export function createAdminIdempotency(
-  parts: KeepingParts & { readonly random: Random; readonly nodes: Nodes },
-): AdminIdempotency {
-  const { store, clock, random } = parts;
-  const answers = keptAnswers(parts);
-  const locks = createWriteLocks({ store, clock, random, ...parts.nodes });
-  /** What runs on this node now, by place. */
-  const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
-
-  /** Returns the command id of the day on which the request was first sent. An id that moved money a day ago is not used again. */
-  async function commandOf(place: string, asked: string): Promise<CommandId> {
+/** Returns what gives a request its command id: the same for 24 hours from when it was first sent. */
+function commandIds({ store, clock, log }: Omit<KeepingParts, "vault">) {
+  /** Returns the command id of the day on which a request was first sent. An id that moved money a day ago is not used again. */
+  async function derivedCommand(place: string, asked: string): Promise<CommandId> {
     const now = clock.wall();
     const day = Math.floor(now / DAY_MS);
     for (const id of [day - 1, day].map((one) => sha256(`${place}\n${asked}\n${one}`))) {
@@ -152,6 +150,35 @@ export function createAdminIdempotency(
     }
     return { id: sha256(`${place}\n${asked}\n${day}`), bornAt: now };
   }
+
+  return async (place: string, account: AccountId, asked: string): Promise<CommandId> => {
+    const id = `${place}:command`;
+    const row = await reading(place, store.answer(id, clock.wall()));
+    const begun = row === null ? null : (JSON.parse(row.body) as BegunRequest);
+    if (begun?.asked === asked) return begun.command;
+    const command = await derivedCommand(place, asked);
+    const { bornAt: at } = command;
+    const body = JSON.stringify({ asked, command } satisfies BegunRequest);
+    try {
+      await store.keepAnswer({ id, account, kind: "admin", at, until: at + KEPT_MS, body }, KEPT_MAX);
+    } catch (error) {
+      // The id can be derived again, but for commands that leave no dedup id only until midnight.
+      log("warn", "command_not_kept", { account, error: String(error) });
+    }
+    return command;
+  };
+}
+
+/** Creates the idempotency of management writes over a store. */
+export function createAdminIdempotency(
+  parts: KeepingParts & { readonly random: Random; readonly nodes: Nodes },
+): AdminIdempotency {
+  const { store, clock, random } = parts;
+  const answers = keptAnswers(parts);
+  const commandOf = commandIds(parts);
+  const locks = createWriteLocks({ store, clock, random, ...parts.nodes });
+  /** What runs on this node now, by place. */
+  const running = new Map<string, { readonly asked: string; readonly ended: Promise<void> }>();
 
   /** Waits for the lock of the key; another request of the same key may hold it, on any node. */
   const lockOf = (place: string, account: AccountId, asked: string): Promise<WriteLock> =>
@@ -178,7 +205,7 @@ export function createAdminIdempotency(
     try {
       const found = await answers.find(place, asked);
       const kept = found && { answer: found.value };
-      const command = kept === null ? await commandOf(place, asked) : fresh();
+      const command = kept === null ? await commandOf(place, account, asked) : fresh();
       const complete = async (answer: unknown) => {
         await answers.keep(place, account, { asked, value: answer });
         await release();

@@ -209,6 +209,29 @@ describe("the parts", () => {
     expect(commands[3]!.id).not.toBe(id);
   });
 
+  test("a command that leaves no dedup id has the same id past midnight too, for 24 hours", async () => {
+    const { clock, repeats } = rig();
+    const commands: CommandId[] = [];
+    const crashing = async (command: CommandId) => {
+      commands.push(command);
+      throw new Error("crash");
+    };
+    const run = (body?: string) =>
+      repeats()
+        .once(call(body), crashing)
+        .catch(() => null);
+    await run();
+    clock.stepWall(DAY_MS - 1);
+    await run();
+    expect(commands[1]).toEqual(commands[0]!);
+    clock.stepWall(1);
+    await run();
+    expect(commands[2]!.id).not.toBe(commands[0]!.id);
+    // An error has freed the key for another request.
+    await run("another");
+    expect(commands[3]!.id).not.toBe(commands[2]!.id);
+  });
+
   test("without the key each request has an id of its own; another body has another", async () => {
     const { repeats } = rig();
     const ids: string[] = [];
@@ -241,7 +264,7 @@ describe("the parts", () => {
     };
     const once = repeats(KEY, { ...store, keepAnswer });
     expect(await once.once(call(), async () => 1)).toEqual({ value: 1, repeated: false });
-    expect(lines).toEqual(["answer_not_kept"]);
+    expect(lines).toEqual(["command_not_kept", "answer_not_kept"]);
   });
 
   test("a store that cannot be read: nobody knows, and nothing is done", async () => {
