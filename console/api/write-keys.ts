@@ -25,6 +25,11 @@ export class WriteKeys {
     return id;
   }
 
+  /** Whether it is unknown if the write was done, so that sending it would repeat it and not be another one. */
+  isInDoubt(write: string): boolean {
+    return this.#unanswered.get(write)?.isInDoubt ?? false;
+  }
+
   /** Ends a write that was answered: the same one again is another act. */
   end(write: string): void {
     this.#unanswered.delete(write);

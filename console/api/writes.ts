@@ -42,6 +42,12 @@ const describe = (write: Write): string =>
 /** The keys outlive the form: the same write from a form that was closed and opened again is still the same. */
 const keys = new WriteKeys(newId);
 
+/** Whether an earlier attempt of the same write may have been done: then sending it repeats that one. */
+export const isInDoubt = (write: Write): boolean => keys.isInDoubt(describe(write));
+
+/** Makes the next attempt of a write another act, whatever became of the earlier ones. */
+export const forgetWrite = (write: Write): void => keys.end(describe(write));
+
 /** Forgets writes without an answer, which are never repeated by another account. */
 export const forgetWrites = (): void => keys.clear();
 

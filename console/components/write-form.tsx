@@ -1,8 +1,10 @@
 // The form of a write: its fields, its button, "copy as curl", and what became of it. The answer is shown by the page that uses it.
 
-import { Button, Group, Stack } from "@mantine/core";
-import type { FormEvent, ReactNode } from "react";
-import type { Write, Writing } from "../api/writes.ts";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { type FormEvent, type ReactNode, useReducer } from "react";
+import { forgetWrite, isInDoubt, type Write, type Writing } from "../api/writes.ts";
+import { useWords } from "../i18n/language.ts";
+import { SHELL } from "../i18n/shell.ts";
 import { CopyCurl } from "./copy.tsx";
 import { FailureNotice } from "./failure-notice.tsx";
 
@@ -36,6 +38,7 @@ export function WriteForm<A>(props: {
     <form onSubmit={onSubmit} noValidate>
       <Stack gap="sm">
         {children}
+        {write !== null && failure === null && !writing.isRunning && <DoubtNotice write={write} />}
         {failure !== null && (
           <FailureNotice failure={failure} repeat={{ run: () => void run(last), isSafe: !isUnrepeatable }} />
         )}
@@ -53,5 +56,24 @@ export function WriteForm<A>(props: {
         </Group>
       </Stack>
     </form>
+  );
+}
+
+/** Says of a write that an earlier form sent with an unknown outcome that it is repeated, and lets it be another one instead. */
+function DoubtNotice({ write }: { readonly write: Write }) {
+  const text = useWords(SHELL).failure;
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  if (!isInDoubt(write)) return null;
+  const onAnother = () => {
+    forgetWrite(write);
+    render();
+  };
+  return (
+    <Alert color="yellow" title={text.inDoubt} role="status">
+      <Text size="sm">{text.inDoubtAdvice}</Text>
+      <Button mt="xs" variant="default" onClick={onAnother}>
+        {text.another}
+      </Button>
+    </Alert>
   );
 }

@@ -77,20 +77,45 @@ inBrowser("transfers of credit in the console", () => {
     visitor.expectClean(/503/);
   });
 
+  test("a form that is opened again says that the same write is in doubt, and makes another one where it is asked to", async () => {
+    const { page } = visitor;
+    await dialog().getByRole("button", { name: "Another" }).click();
+    await failAfterDoing(page, { method: "PUT", path: `/x-users/${account.id}` });
+    await dialog().getByLabel("Amount").fill("4");
+    await dialog().getByRole("button", { name: "Give credit" }).click();
+    await dialog().getByText("The outcome is unknown").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Give or take credit" }).click();
+    await dialog().getByLabel("Amount").fill("5");
+    const notice = dialog().getByText("its outcome is unknown");
+    expect(await notice.count()).toBe(0);
+    await dialog().getByLabel("Amount").fill("4");
+    await notice.waitFor();
+    const before = (await linesOf(account.key)).length;
+    await dialog().getByRole("button", { name: "Make it another one" }).click();
+    await notice.waitFor({ state: "detached" });
+    await dialog().getByRole("button", { name: "Give credit" }).click();
+    await dialog().getByText("The credit is given.").waitFor();
+    const lines = await linesOf(account.key);
+    expect([lines.length, lines[0].balance_after]).toEqual([before + 1, 33.345678901]);
+    visitor.expectClean(/503/);
+  });
+
   test("what no request holds can be taken back, and more cannot be asked for", async () => {
     const { page } = visitor;
     await dialog().getByRole("button", { name: "Another" }).click();
     await dialog().getByText("Take back", { exact: true }).click();
-    await dialog().getByLabel("Amount").fill("30");
+    await dialog().getByLabel("Amount").fill("40");
     await dialog().getByText("This is more than there is.").waitFor();
     const take = dialog().getByRole("button", { name: "Take credit back" });
     expect(await take.isDisabled()).toBe(true);
-    await dialog().getByRole("button", { name: "25.345678901" }).click();
+    await dialog().getByRole("button", { name: "33.345678901" }).click();
     await take.click();
     await dialog().getByText("The credit is taken back.").waitFor();
     const [child, parent] = await newest();
-    expect([child.type, child.amount, child.balance_after]).toEqual(["refund", -25.345678901, 0]);
-    expect([parent.type, parent.amount]).toEqual(["refund", 25.345678901]);
+    expect([child.type, child.amount, child.balance_after]).toEqual(["refund", -33.345678901, 0]);
+    expect([parent.type, parent.amount]).toEqual(["refund", 33.345678901]);
     await dialog().getByRole("button", { name: "Close" }).last().click();
     await page.getByText("The balance does not suffice").waitFor();
     visitor.expectClean();

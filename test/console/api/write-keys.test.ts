@@ -45,6 +45,17 @@ test("after an unknown outcome a refusal ends nothing, but an answer or an expir
   expect(keys.idOf("write")).not.toBe(second);
 });
 
+test("a write is in doubt from an unknown outcome until it has an answer", () => {
+  const keys = rig();
+  keys.idOf("write");
+  expect(keys.isInDoubt("write")).toBe(false);
+  keys.fail("write", UNKNOWN);
+  keys.idOf("write");
+  expect([keys.isInDoubt("write"), keys.isInDoubt("another")]).toEqual([true, false]);
+  keys.end("write");
+  expect(keys.isInDoubt("write")).toBe(false);
+});
+
 test("a write that was never sent has nothing to keep", () => {
   const keys = rig();
   keys.fail("write", UNKNOWN);
