@@ -159,7 +159,7 @@ const EXCEPTIONS: readonly Rule[] = [
   {
     name: "model_unavailable",
     status: [403],
-    message: /^you are not allowed to (generate embeddings|sample) from this model/i,
+    message: /^you are not allowed to generate embeddings from this model/i,
   },
   { name: "model_unavailable", status: [404], message: /^model: |^(resource )?not found\.?$/i },
 ];
