@@ -1,7 +1,6 @@
 // `backup` and `restore`: copies of the SQLite database. Provider secrets in them stay encrypted; the key is
 // not included.
 
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { backupDatabase, databaseFacts, restoreDatabase } from "../store/sqlite/backup.ts";
@@ -32,7 +31,7 @@ export async function restore(settings: Settings, file: string): Promise<void> {
   const { aside } = await orRefuse(() => restoreDatabase(path, resolve(file), stamp));
   const { commits } = await orRefuse(() => databaseFacts(path));
   console.log(`${path}: ${commits} commits of ${resolve(file)}`);
-  if (aside !== null && existsSync(aside)) console.log(`The database that was there is kept as ${aside}`);
+  if (aside.length > 0) console.log(`The database that was there is kept as ${aside.join(" and ")}`);
   console.log("Run verify, then start the server.");
 }
 

@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -67,6 +68,19 @@ function copy(): string {
   const path = join(home, `${++copies}`, "arborgate.db");
   mkdirSync(join(path, ".."));
   copyFileSync(sound, path);
+  return path;
+}
+
+/** A store as a killed process leaves it: what was written last is in its write-ahead log alone. */
+function unfolded(): string {
+  const [open, path] = [copy(), copy()];
+  const db = new Database(open);
+  db.run("PRAGMA journal_mode = WAL");
+  db.run("UPDATE accounts SET body = '{}'");
+  // Every page is in the log, so that it cannot be applied to another database without a difference.
+  db.run("VACUUM");
+  for (const part of ["", "-wal"]) copyFileSync(open + part, path + part);
+  db.close();
   return path;
 }
 
@@ -373,6 +387,46 @@ describe("backup and restore", () => {
       expect(keys[1]).toMatchObject({ id: 1, name: "ci-build", status: true });
       expect(keys[1].cost_total).toBeGreaterThan(0);
     });
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
+  test("a restore keeps what the write-ahead log held in the database that it moves aside", async () => {
+    const path = unfolded();
+    const { code, out } = await run(path, ["restore", sound]);
+    expect(code).toBe(0);
+    const aside = out.match(/kept as (\S+)/)![1]!;
+    const left = readdirSync(join(path, "..")).sort();
+    // One file: a crash between two renames could not separate them.
+    expect(left).toEqual(["arborgate.db", aside.split("/").at(-1)!, "arborgate.db.lock"]);
+    const db = new Database(aside, { readonly: true });
+    expect(db.query("SELECT count(*) AS n FROM accounts WHERE body <> '{}'").get()).toEqual({ n: 0 });
+    db.close();
+    expect((await run(path, ["verify"])).code).toBe(0);
+  });
+
+  test.each([
+    ["was deleted", (path: string) => rmSync(path)],
+    ["was moved aside by a restore that broke off", (path: string) => renameSync(path, `${path}.before-0`)],
+  ])(
+    "a restore where the database %s: the write-ahead log that it left is not applied",
+    async (_, change) => {
+      const path = unfolded();
+      change(path);
+      const { code, out } = await run(path, ["restore", sound]);
+      expect(code).toBe(0);
+      expect(await run(path, ["verify"])).toMatchObject({ code: 0, err: "" });
+      const aside = /\S+-wal/.exec(out)![0];
+      expect(aside).toStartWith(`${path}.before-`);
+      expect(statSync(aside).size).toBeGreaterThan(0);
+    },
+  );
+
+  test("a restore over what is no database keeps it as it was", async () => {
+    const path = copy();
+    writeFileSync(path, "x".repeat(4096));
+    const { code, out } = await run(path, ["restore", sound]);
+    expect(code).toBe(0);
+    expect(readFileSync(out.match(/kept as (\S+)/)![1]!, "utf8")).toBe("x".repeat(4096));
     expect((await run(path, ["verify"])).code).toBe(0);
   });
 

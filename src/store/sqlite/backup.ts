@@ -2,9 +2,10 @@
 // database's place while no server runs. A copy is either complete or absent: it is written under another
 // name, synced and renamed. Nothing is ever overwritten.
 //
-// crash of restore                    state found                       recovery
-// before the old file is moved aside  FILE.restoring                    restore again; it is written anew
-// before the copy takes its place     the old file aside, no database   restore again
+// crash of restore                      state found                        recovery
+// before the old files are moved aside  FILE.restoring                     restore again; it is written anew
+// while they are moved aside            no database, a part of the old one restore again; it moves the rest aside too
+// before the copy takes their place     the old files aside, no database   restore again
 
 import assert from "node:assert/strict";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
@@ -66,8 +67,8 @@ export function backupDatabase(path: string, file: string): void {
 
 /** The result of `restoreDatabase`. */
 export interface Restored {
-  /** The path to which the previous database was moved; null when there was none. */
-  readonly aside: string | null;
+  /** The paths to which the files of the previous database were moved; none when there was no database. */
+  readonly aside: readonly string[];
 }
 
 /**
@@ -83,8 +84,10 @@ export function restoreDatabase(path: string, file: string, stamp: string): Rest
     const fresh = `${path}.restoring`;
     rmSync(fresh, { force: true });
     vacuumInto(file, fresh);
-    const aside = existsSync(path) ? `${path}.before-${stamp}` : null;
-    if (aside !== null) moveAside(path, aside);
+    foldLog(path);
+    const aside = moveAside(path, `${path}.before-${stamp}`);
+    // After a crash of the machine the copy must not lie beside the former log, which would be applied to it.
+    syncDirectory(path);
     renameSync(fresh, path);
     syncDirectory(path);
     return { aside };
@@ -111,12 +114,31 @@ function assertSound(file: string): void {
   }
 }
 
-/** Moves the write-ahead log too: left beside another database it would be lost, or applied to that one. */
-function moveAside(path: string, aside: string): void {
-  assert(!existsSync(aside), `${aside} exists already`);
-  for (const part of ["", "-wal", "-shm"]) {
-    if (existsSync(path + part)) renameSync(path + part, aside + part);
+/** Writes the write-ahead log into the database, so that a crash between two renames cannot separate them. */
+function foldLog(path: string): void {
+  if (!existsSync(path)) return;
+  try {
+    const connection = connectSqlite(path, { existing: true });
+    try {
+      connection.db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } finally {
+      connection.close();
+    }
+  } catch {
+    // A damaged database is what a restore replaces. It is moved aside as it is.
   }
+}
+
+/**
+ * Moves what exists of a database, and returns where it lies. The write-ahead log is moved also without the
+ * database: SQLite would apply it to the one that comes in its place.
+ */
+function moveAside(path: string, aside: string): readonly string[] {
+  const parts = ["", "-wal", "-shm"].filter((part) => existsSync(path + part));
+  const targets = parts.map((part) => aside + part);
+  for (const target of targets) assert(!existsSync(target), `${target} exists already`);
+  for (const part of parts) renameSync(path + part, aside + part);
+  return targets;
 }
 
 function copyWhole(from: string, to: string, partial: string): void {
