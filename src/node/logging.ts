@@ -3,10 +3,11 @@
 // logged whole.
 
 import { pino } from "pino";
-import pretty from "pino-pretty";
+import { prettyFactory } from "pino-pretty";
+import { realClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../settings/settings.ts";
-import { WHOLE_BYTES_MAX } from "./access-log.ts";
+import { LogOutput, standardError, writeWhole } from "./log-output.ts";
 
 type Logging = Pick<Settings, "logLevel" | "logFormat" | "nodeName" | "share">;
 
@@ -16,12 +17,21 @@ type Logging = Pick<Settings, "logLevel" | "logFormat" | "nodeName" | "share">;
  */
 export function createLog({ logLevel, logFormat, nodeName, share }: Logging): Log {
   const options = { level: logLevel, base: share === null ? null : { node: nodeName } };
-  const logger =
-    logFormat === "pretty"
-      ? pino(
-          options,
-          pretty({ colorize: process.stderr.isTTY, destination: 2, sync: true, ignore: "pid,hostname" }),
-        )
-      : pino(options, pino.destination({ dest: 2, sync: false, maxWrite: WHOLE_BYTES_MAX }));
-  return (level, event, fields) => logger[level](fields ?? {}, event);
+  const logger = pino(options, logFormat === "pretty" ? terminal() : buffered());
+  const log: Log = (level, event, fields) => logger[level](fields ?? {}, event);
+  return log;
+
+  function buffered() {
+    const output = new LogOutput(realClock(), standardError, (lines) =>
+      log("warn", "log_lines_dropped", { lines }),
+    );
+    process.on("exit", () => output.flushSync());
+    return output;
+  }
+}
+
+/** Each line is written at once, since other lines of the process appear on the same terminal. */
+function terminal() {
+  const format = prettyFactory({ colorize: process.stderr.isTTY, ignore: "pid,hostname" });
+  return { write: (line: string) => void writeWhole(standardError, Buffer.from(format(line))) };
 }
