@@ -8,7 +8,7 @@ import { realClock } from "../base/clock.ts";
 import { natsFacts } from "../bus/nats-connection.ts";
 import { spoolsIn } from "../node/left-spools.ts";
 import { withFilesOf } from "../node/own-files.ts";
-import { secretsFile, secretsKey } from "../node/secrets-key.ts";
+import { assertKeyNotLost, secretsFile, secretsKey } from "../node/secrets-key.ts";
 import { isMongodb, shownAddress } from "../settings/connection-url.ts";
 import { BadSetting, type Settings } from "../settings/settings.ts";
 import { type MongoFacts, mongoFacts } from "../store/mongo/schema.ts";
@@ -144,10 +144,7 @@ function secrets(settings: Settings): string {
     secretsKey(settings);
     return `the key in ${file}`;
   }
-  // A database whose key is missing has lost its provider secrets.
-  if (existsSync(databasePath(settings.storeUrl))) {
-    throw new BadSetting(`SECRETS_KEY is not set, and ${file} is not there`);
-  }
+  assertKeyNotLost(settings, file);
   return `none yet, the first start makes ${file}`;
 }
 

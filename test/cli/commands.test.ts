@@ -187,8 +187,23 @@ describe("check", () => {
     expectRefused(await run(path, ["check"], { SECRETS_KEY: "" }), "secrets.key");
   });
 
-  test("a database without the key of its secrets: exit code 2", async () => {
-    expectRefused(await run(copy(), ["check"], { SECRETS_KEY: "" }), "SECRETS_KEY");
+  test.each(["check", "serve", "reencrypt"])(
+    "%s: a database without the key of its secrets: exit code 2, and none is made",
+    async (command) => {
+      const path = copy();
+      const env = { SECRETS_KEY: "", PORT: "0", HOST: "127.0.0.1" };
+      expectRefused(await run(path, [command], env), "SECRETS_KEY is not set");
+      expect(existsSync(join(path, "..", "secrets.key"))).toBe(false);
+    },
+  );
+
+  test("the key of a database without commits is not missing", async () => {
+    const path = join(home, "empty", "arborgate.db");
+    mkdirSync(join(path, ".."));
+    writeFileSync(path, "");
+    const { code, out } = await run(path, ["check"], { SECRETS_KEY: "" });
+    expect(out).toContain("none yet, the first start makes");
+    expect(code).toBe(0);
   });
 });
 

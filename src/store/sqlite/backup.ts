@@ -163,12 +163,14 @@ function vacuumInto(from: string, to: string): void {
   } finally {
     connection.close();
   }
-  sync(to);
+  syncToDisk(to);
 }
 
-const syncDirectory = (file: string): void => sync(dirname(resolve(file)));
+/** Syncs the directory of a file: what was created or renamed in it. */
+export const syncDirectory = (file: string): void => syncToDisk(dirname(resolve(file)));
 
-function sync(path: string): void {
+/** Syncs a file or a directory. */
+export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);
   closeSync(descriptor);
