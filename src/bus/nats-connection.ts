@@ -132,6 +132,9 @@ export async function openNatsLink(
   };
 }
 
+/** A number from 0 to 1, by which nodes that lost the same server come back at different times. */
+const chance = (): number => crypto.getRandomValues(new Uint8Array(1))[0]! / 255;
+
 interface HeldMessage {
   readonly subject: string;
   readonly message: string | GrowingMessage;
@@ -142,12 +145,19 @@ interface HeldMessage {
 const closed = (message: string | GrowingMessage): string =>
   typeof message === "string" ? message : message.close();
 
-/** Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. */
+/**
+ * Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. The client compares its own
+ * pause with the wall clock, and would not dial after that was set back until it has caught up. That pause is therefore always
+ * over, and each dial has a delay instead, which is a timer. The first connection has none.
+ */
 const reconnectOptions = (limits: NatsLinkLimits): NodeConnectionOptions => ({
   noEcho: true,
   maxReconnectAttempts: -1,
-  reconnectTimeWait: limits.reconnectMs,
-  reconnectJitter: limits.reconnectMs,
+  reconnectDelayHandler: () => -Number.MAX_SAFE_INTEGER,
+  reconnectToServer: ([next], info) => ({
+    server: next!,
+    delay: info === null ? 0 : limits.reconnectMs * (1 + chance()),
+  }),
   pingInterval: limits.pingMs,
   maxPingOut: 2,
   ignoreAuthErrorAbort: true,

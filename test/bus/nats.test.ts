@@ -1,7 +1,7 @@
 // The bus on NATS keeps the contract of every bus, within a process and between two; and what it does when the server is
 // killed, comes back, or only stands still.
 
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, spyOn, test } from "bun:test";
 import { realClock } from "../../src/base/clock.ts";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
@@ -348,6 +348,20 @@ if (server !== null) {
       await there(a);
       await there(b);
       expect(got).toEqual(["5"]);
+    });
+
+    test("killed after the wall clock was set back by an hour: it is connected again as ever", async () => {
+      const [a] = await two();
+      const now = Date.now;
+      const wall = spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
+      try {
+        await server.kill();
+        await until(() => !a.connected());
+        await server.start();
+        await until(a.connected);
+      } finally {
+        wall.mockRestore();
+      }
     });
 
     test("closing does not wait for a server that is gone", async () => {
