@@ -2,7 +2,12 @@
 // down, because the client would buffer it and deliver it after its sender has stopped waiting. It knows no
 // frames and no nodes. It also reads what a server says about itself, for a check before a start.
 
-import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import {
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  PermissionViolationError,
+} from "@nats-io/transport-node";
 
 /** How fast a dead connection is noticed and retried, and how much may wait on it. */
 export interface NatsLinkLimits {
@@ -15,6 +20,12 @@ export interface NatsLinkLimits {
 /** A message that may grow until it is sent or dropped: `close` ends that, and returns its text. */
 export interface GrowingMessage {
   close(): string;
+}
+
+/** What a server does not permit. */
+export interface RefusedSubject {
+  readonly operation: "publish" | "subscription";
+  readonly subject: string;
 }
 
 export interface NatsLink {
@@ -35,25 +46,29 @@ export interface NatsLink {
 }
 
 /**
- * Connects to one of the servers of a NATS_URL. Calls `changed` when the connection goes down or comes back.
+ * Connects to one of the servers of a NATS_URL. Calls `changed` when the connection goes down or comes back, and `refused` for what
+ * a server does not permit. Once a server has refused a subject the connection counts as down for good, since the client gives such
+ * a subscription up and the node would be deaf.
  * Throws an error whose message is one line that may be shown, without any password.
  */
 export async function openNatsLink(
   url: string,
   limits: NatsLinkLimits,
   changed: (up: boolean) => void,
+  refused: (subject: RefusedSubject) => void = () => {},
 ): Promise<NatsLink> {
   const options = { ...parseNatsUrl(url), ...reconnectOptions(limits) };
   const nats = await connect(options).catch((error) => {
     throw new Error(`NATS cannot be reached at ${withoutPassword(url)}: ${error.message}`);
   });
   let up = true;
+  let isRefused = false;
   let unsent = 0;
   let isFlushing = false;
   let held: HeldMessage[] = [];
 
   function setUp(to: boolean): void {
-    if (up === to) return;
+    if (up === to || (to && isRefused)) return;
     up = to;
     const dropped = held;
     held = [];
@@ -61,14 +76,12 @@ export async function openNatsLink(
     changed(to);
   }
 
-  async function watch(): Promise<void> {
-    for await (const { type } of nats.status()) {
-      if (type === "disconnect" || type === "close") setUp(false);
-      if (type === "reconnect") setUp(true);
-    }
+  const refuse = (subject: RefusedSubject) => {
+    isRefused = true;
     setUp(false);
-  }
-  watch().catch(() => setUp(false));
+    refused(subject);
+  };
+  watchStatus(nats, setUp, refuse).catch(() => setUp(false));
   nats.closed().then(() => setUp(false));
 
   /**
@@ -144,6 +157,23 @@ interface HeldMessage {
 /** Returns the text of a message, which grows no more. */
 const closed = (message: string | GrowingMessage): string =>
   typeof message === "string" ? message : message.close();
+
+/** Tells whether the connection is up, and what its servers refuse, until it is closed. */
+async function watchStatus(
+  nats: NatsConnection,
+  setUp: (up: boolean) => void,
+  refused: (subject: RefusedSubject) => void,
+): Promise<void> {
+  for await (const status of nats.status()) {
+    if (status.type === "disconnect" || status.type === "close") setUp(false);
+    if (status.type === "reconnect") setUp(true);
+    if (status.type === "error" && status.error instanceof PermissionViolationError) {
+      const { operation, subject } = status.error;
+      refused({ operation, subject });
+    }
+  }
+  setUp(false);
+}
 
 /**
  * Options to reconnect forever. `noEcho` is set because a process delivers its own messages itself. The client compares its own

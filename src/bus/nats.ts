@@ -8,7 +8,7 @@
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import { type Bus, TooLarge, Unreachable } from "./bus.ts";
 import { memoryBus } from "./memory.ts";
-import { openNatsLink } from "./nats-connection.ts";
+import { openNatsLink, type RefusedSubject } from "./nats-connection.ts";
 import {
   type After,
   answerWithin,
@@ -41,6 +41,8 @@ export async function natsBus(parts: {
   readonly url: string;
   readonly name?: string;
   readonly after: After;
+  /** Hears what a server does not permit; the bus is not connected then. */
+  readonly refused?: (what: RefusedSubject) => void;
   readonly limits?: Partial<NatsLimits>;
 }): Promise<Bus> {
   const { after, name = "arborgate" } = parts;
@@ -50,10 +52,11 @@ export async function natsBus(parts: {
   const gaps = new Set<() => void>();
   let isClosing = false;
 
-  const link = await openNatsLink(parts.url, limits, (up) => {
+  const changed = (up: boolean) => {
     if (up) for (const handle of gaps) handle();
     else outgoing.rejectAll("the connection broke");
-  });
+  };
+  const link = await openNatsLink(parts.url, limits, changed, parts.refused);
   const { nats } = link;
   const outgoing = new OutgoingRequests(link, limits, after);
   const incoming = new IncomingRequests(link, limits, after);

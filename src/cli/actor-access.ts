@@ -7,6 +7,7 @@ import { behaviors, type Protocol } from "../../actors/index.ts";
 import { type Clock, movedClock, type Random, realClock, realRandom, sleep } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { natsBus } from "../bus/nats.ts";
+import type { RefusedSubject } from "../bus/nats-connection.ts";
 import { asSetting, clusterName, type Infrastructure, openInfrastructure } from "../node/infrastructure.ts";
 import { createLog } from "../node/logging.ts";
 import { ended, opened, type StartupRetry } from "../node/startup-retry.ts";
@@ -83,11 +84,14 @@ async function visit(
   random: Random,
   closing: AsyncDisposableStack,
 ): Promise<Pick<Infrastructure, "store" | "bus" | "placement">> {
-  const { clock } = patience;
+  const { clock, log } = patience;
   const store = await opened(patience, "MongoDB", () => openStore(storeUrl, { clock }));
   closing.defer(() => store.close());
   const name = await opened(patience, "MongoDB", () => clusterName(store, random));
-  const bus = await opened(patience, "NATS", () => natsBus({ url: natsUrl, name, after: clock.after }));
+  const refused = (what: RefusedSubject) => log("error", "line_refused", { ...what });
+  const bus = await opened(patience, "NATS", () =>
+    natsBus({ url: natsUrl, name, after: clock.after, refused }),
+  );
   closing.defer(() => bus.close());
   return { store, bus, placement: createObserverPlacement({ registry: store, clock, random }) };
 }

@@ -7,6 +7,7 @@ import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { memoryBus } from "../bus/memory.ts";
 import { natsBus } from "../bus/nats.ts";
+import type { RefusedSubject } from "../bus/nats-connection.ts";
 import { createClusterPlacement } from "../runtime/placement/cluster-placement.ts";
 import { OtherProtocolFound } from "../runtime/placement/live-members.ts";
 import { NameTaken } from "../runtime/placement/node-lease.ts";
@@ -97,7 +98,8 @@ async function cluster(parts: InfrastructureParts, store: Store, url: string): P
   const { clock, random, log, name, closing } = parts;
   const words = await opened(parts, "MongoDB", () => clusterName(store, random));
   log("info", "line_opens", { at: shownAddress(url), cluster: words });
-  const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after }));
+  const refused = (what: RefusedSubject) => log("error", "line_refused", { ...what });
+  const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after, refused }));
   closing.defer(() => bus.close());
   const health = createNodeHealth({ store, connected: bus.connected, clock, log });
   closing.defer(() => health.stop());

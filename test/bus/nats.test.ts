@@ -2,9 +2,13 @@
 // killed, comes back, or only stands still.
 
 import { afterAll, afterEach, describe, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { realClock } from "../../src/base/clock.ts";
 import { type Bus, TooLarge, Unreachable } from "../../src/bus/bus.ts";
 import { natsBus } from "../../src/bus/nats.ts";
+import { openNatsLink } from "../../src/bus/nats-connection.ts";
 import type { NatsLimits } from "../../src/bus/nats-requests.ts";
 import { cutLine } from "../store/tcp.ts";
 import { testBus } from "../suites/bus.suite.ts";
@@ -237,6 +241,64 @@ if (guarded !== null) {
       const failed = await open(at("ada:hidden@"), fresh()).catch((error) => error.message);
       expect(failed).toContain("NATS cannot be reached");
       expect(failed).not.toContain("hidden");
+    });
+  });
+}
+
+const rules = join(mkdtempSync(join(tmpdir(), "arborgate-nats-")), "nats.conf");
+writeFileSync(
+  rules,
+  `authorization { users: [
+    { user: deaf, password: x, permissions: { subscribe: { deny: "*.node.>" } } }
+    { user: unanswered, password: x, permissions: { subscribe: { deny: "_INBOX.>" } } }
+    { user: mute, password: x, permissions: { publish: { deny: "*.news.>" } } }
+  ] }`,
+);
+const strict = await ownNatsServer("the bus on NATS with permissions", "-c", rules);
+afterAll(() => rmSync(dirname(rules), { recursive: true }));
+
+if (strict !== null) {
+  describe("a server that refuses a subject", () => {
+    afterAll(() => strict.kill());
+
+    test.each([
+      ["deaf", "subscription", ".node."],
+      ["unanswered", "subscription", "_INBOX."],
+      ["mute", "publish", ".news."],
+    ])("%s: the bus is not connected, and says which %s", async (user, operation, subject) => {
+      const said: unknown[] = [];
+      const bus = await natsBus({
+        ...{
+          url: strict.url.replace("//", `//${user}:x@`),
+          name: fresh(),
+          after,
+          limits: { reconnectMs: 50 },
+        },
+        refused: (refusal) => void said.push(refusal),
+      });
+      await bus.serve("b", async (frame) => frame);
+      bus.publish("1", "");
+      await until(() => said.length === 1);
+      expect(said).toEqual([{ operation, subject: expect.stringContaining(subject) }]);
+      expect(bus.connected()).toBe(false);
+      await bus.close();
+    });
+
+    // The client gives such a subscription up, and does not ask for it again.
+    test("the next connection does not count as up either", async () => {
+      const limits = { pingMs: 200, reconnectMs: 50, unsentLength: 1 };
+      const link = await openNatsLink(strict.url.replace("//", "//deaf:x@"), limits, () => {});
+      link.nats.subscribe("test.node.b", { callback: () => {} });
+      await until(() => !link.up());
+      const again = (async () => {
+        for await (const { type } of link.nats.status()) if (type === "reconnect") return;
+      })();
+      await strict.kill();
+      await strict.start();
+      await again;
+      await Bun.sleep(0);
+      expect(link.up()).toBe(false);
+      await link.close();
     });
   });
 }
