@@ -1,7 +1,7 @@
 // Reads every setting of the process from the environment once, and validates them as a whole. No other file
 // may read process.env. An invalid value is one clear line that names it; main.ts prints it and exits with 2.
 
-import ipaddr from "ipaddr.js";
+import { parseAddresses } from "../../actors/ip-allow-list.ts";
 import { CLOCK_OFFSET_MS_MAX } from "../base/clock.ts";
 import { API_KINDS, API_VERSION, type ApiKind, DEFAULT_API_VERSIONS } from "../upstream/cloud-a.ts";
 import { faultOfNatsUrl, faultOfOrigin, faultOfStoreUrl, isMongodb } from "./connection-url.ts";
@@ -105,10 +105,9 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     return found;
   };
   const cidrs = (name: string): string[] => {
-    const items = (text(name) ?? "").split(/[\s,]+/).filter((item) => item !== "");
-    const bad = items.find((item) => !ipaddr.isValidCIDR(item) && !ipaddr.isValid(item));
-    if (bad !== undefined) throw new BadSetting(`${name}: "${bad}" is neither an address nor a CIDR range`);
-    return items;
+    const parsed = parseAddresses(text(name) ?? "");
+    if (parsed.ok) return parsed.value;
+    throw new BadSetting(`${name}: "${parsed.item}" is neither an address nor a CIDR range`);
   };
 
   const storeUrl = text("STORE_URL") ?? "sqlite:data/arborgate.db";
@@ -156,7 +155,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     publicUrls: (text("PUBLIC_URL") ?? "")
       .split(/[\s,]+/)
       .filter((item) => item !== "")
-      .map((item) => checkedUrl("PUBLIC_URL", item)),
+      .map((item) => checkedWebUrl("PUBLIC_URL", item)),
     corsOrigins: checkedOrigins((text("CORS_ORIGINS") ?? "").split(/[\s,]+/).filter((item) => item !== "")),
     cloudAApiVersions: checkedVersions(text("CLOUD_A_API_VERSIONS") ?? "{}"),
     cloudBTokenUrl: checkedWebUrl("CLOUD_B_TOKEN_URL", text("CLOUD_B_TOKEN_URL") ?? TOKEN_URL),
@@ -240,14 +239,10 @@ function checkedOrigins(origins: readonly string[]): readonly string[] {
   return origins;
 }
 
-function checkedUrl(name: string, value: string): string {
-  if (!URL.canParse(value)) throw new BadSetting(`${name}: "${value}" is not a URL`);
-  return value;
-}
-
 function checkedWebUrl(name: string, value: string): string {
   if (!/^https?:\/\//.test(value)) throw new BadSetting(`${name} must begin with https:// or http://`);
-  return checkedUrl(name, value);
+  if (!URL.canParse(value)) throw new BadSetting(`${name}: "${value}" is not a URL`);
+  return value;
 }
 
 const TOKEN_URL = "https://oauth2.googleapis.com/token";

@@ -55,8 +55,8 @@ export function readTracing(text: Text): TracingSettings | null {
   return {
     url: own === null ? below(base ?? DEFAULT_BASE) : checkedUrl("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", own),
     headers: {
-      ...pairsIn(text, "OTEL_EXPORTER_OTLP_HEADERS"),
-      ...pairsIn(text, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
+      ...headersIn(text, "OTEL_EXPORTER_OTLP_HEADERS"),
+      ...headersIn(text, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
     },
     serviceName: text("OTEL_SERVICE_NAME") ?? resource["service.name"] ?? "arborgate",
     resource,
@@ -98,6 +98,19 @@ function checkedUrl(name: string, value: string): string {
     throw new TracingFault(`${name} must be a URL that begins with https:// or http://`);
   }
   return value;
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Reads pairs that are headers. What HTTP cannot carry would fail every export. */
+function headersIn(text: Text, name: string): Record<string, string> {
+  const pairs = pairsIn(text, name);
+  for (const [header, value] of Object.entries(pairs)) {
+    if (HEADER_NAME.test(header) && HEADER_VALUE.test(value)) continue;
+    throw new TracingFault(`${name} has a name or a value that no HTTP header can have`);
+  }
+  return pairs;
 }
 
 /** Reads `name=value` pairs that are separated by commas and percent-encoded. */

@@ -158,6 +158,37 @@ describe("an address that is shown", () => {
   });
 });
 
+describe.each(["TRUST_PROXY", "PROVIDER_ALLOW_CIDRS"] as const)("%s", (name) => {
+  const listed = { TRUST_PROXY: "trustProxy", PROVIDER_ALLOW_CIDRS: "providerAllowCidrs" } as const;
+  test("takes addresses and ranges of both kinds", () => {
+    const items = ["10.1.0.0/16", "192.0.2.7", "2001:db8::/32", "::1", "::ffff:10.0.0.0/104"];
+    expect(read({ [name]: items.join(", ") })[listed[name]]).toEqual(items);
+  });
+  // Each has another meaning in the parser of addresses than for who writes it.
+  test.each(["10.1/16", "10/8", "010.0.0.0/8", "192.168", "300", "0x7f.0.0.1", "10.0.0.0/33"])(
+    "refuses %p",
+    (item) => {
+      expect(refusalOf({ [name]: `127.0.0.1 ${item}` })).toBe(
+        `${name}: "${item}" is neither an address nor a CIDR range`,
+      );
+    },
+  );
+});
+
+describe("PUBLIC_URL", () => {
+  test("takes web addresses", () => {
+    const urls = ["https://models.example", "http://alias.example:8080/base"];
+    expect(read({ PUBLIC_URL: urls.join(", ") }).publicUrls).toEqual(urls);
+  });
+  // The first is a URL of the scheme `models.example:`, to which no provider's address is ever equal.
+  test.each(["models.example:8080", "models.example", "ftp://models.example", "https://"])(
+    "refuses %p",
+    (url) => {
+      expect(refusalOf({ PUBLIC_URL: `https://alias.example ${url}` })).toStartWith("PUBLIC_URL");
+    },
+  );
+});
+
 describe("NODE_NAME", () => {
   test.each(["a", "node-1", "gw.eu_1", "n".repeat(63)])("takes %p", (name) => {
     expect(read({ NODE_NAME: name }).nodeName).toBe(name);
