@@ -6,14 +6,16 @@ const NATS = "NATS_URL must name servers as nats://HOST:PORT or tls://HOST:PORT,
 const ENCODED = "in a user name or password @ : / ? # and % are written as %40 %3A %2F %3F %23 and %25";
 
 const MONGODB =
-  /^mongodb(\+srv)?:\/\/(?:[^@/?#\s]*@)?[^@/?#,\s]+(?:,[^@/?#,\s]+)*(?:\/[^@/?#\s]*)?(?:\?[^#\s]*)?$/;
+  /^mongodb(?:\+srv)?:\/\/(?:([^@/?#\s]*)@)?[^@/?#,\s]+(?:,[^@/?#,\s]+)*(?:\/[^@/?#\s]*)?(?:\?[^#\s]*)?$/;
 
 /** Whether the store is MongoDB, which several nodes may share. */
 export const isMongodb = (storeUrl: string): boolean => /^mongodb(\+srv)?:/.test(storeUrl);
 
 /** Returns what is wrong with the text of a STORE_URL; null when nothing is. */
 export function faultOfStoreUrl(url: string): string | null {
-  if (/^sqlite:./.test(url) || MONGODB.test(url)) return null;
+  if (/^sqlite:./.test(url)) return null;
+  const mongodb = MONGODB.exec(url);
+  if (mongodb !== null && isEncoded(mongodb[1] ?? "")) return null;
   if (isMongodb(url)) return `${STORE}; ${ENCODED}`;
   const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(url) ?? [];
   return scheme === undefined ? STORE : `${STORE}, not "${scheme}…"`;
@@ -23,11 +25,23 @@ export function faultOfStoreUrl(url: string): string | null {
 export function faultOfNatsUrl(url: string): string | null {
   const all = url.split(",").map((one) => one.trim());
   if (all.some((one) => one.split("@").length > 2 || /[\s?#]/.test(one))) return `${NATS}; ${ENCODED}`;
-  const fits = (one: string): boolean => {
-    const parsed = URL.parse(one.includes("://") ? one : `nats://${one}`);
-    return parsed !== null && /^(nats|tls):$/.test(parsed.protocol) && parsed.hostname !== "";
-  };
-  return all.every(fits) ? null : NATS;
+  const parsed = all.map((one) => URL.parse(one.includes("://") ? one : `nats://${one}`));
+  const fits = (one: URL | null): one is URL =>
+    one !== null && /^(nats|tls):$/.test(one.protocol) && one.hostname !== "";
+  if (!parsed.every(fits)) return NATS;
+  const areEncoded = parsed.every(({ username, password }) => isEncoded(`${username}:${password}`));
+  return areEncoded ? null : `${NATS}; ${ENCODED}`;
+}
+
+/** Whether user name and password can be decoded. */
+function isEncoded(credentials: string): boolean {
+  try {
+    decodeURIComponent(credentials);
+    return true;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
 }
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::\d{1,5})?$/;

@@ -133,6 +133,20 @@ describe("every command", () => {
     };
     expectRefused(await run(sound, args, BAD[says] ?? {}), says);
   });
+
+  test.each([
+    ["serve", "an option that is none", "127.0.0.1:1/d?foo=1"],
+    ["check", "an option that is none", "127.0.0.1:1/d?foo=1"],
+    ["serve", "a port that is none", "127.0.0.1:99999/d"],
+    ["serve", "an option without a value", "127.0.0.1:1/d?replicaSet="],
+    ["export", "an option with a wrong value", "127.0.0.1:1/d?tls=maybe"],
+  ])("%s: a STORE_URL with %s is refused at once", async (command, _, address) => {
+    const days = command === "export" ? ["--from", "2026-01-01", "--to", "2026-01-01"] : [];
+    const env = { STORE_URL: `mongodb://user:hidden@${address}`, PORT: "0" };
+    const ended = await run(sound, [command, ...days], env);
+    expectRefused(ended, "arborgate: STORE_URL: ");
+    expect(ended.err).not.toContain("hidden");
+  });
 });
 
 describe("check", () => {

@@ -106,6 +106,8 @@ describe("STORE_URL", () => {
   test.each([
     ["another kind of store", "postgres://secret-user:secret@db.example/x"],
     ["a password that is not encoded", "mongodb://user:sec@ret@db.example/x"],
+    ["a password that cannot be decoded", "mongodb://user:sec%zzret@db.example/x"],
+    ["a user name that cannot be decoded", "mongodb+srv://sec%@db.example/x"],
     ["no host", "mongodb:///secret"],
     ["a space", "mongodb://user:secret @db.example/x"],
     ["no scheme", "secret"],
@@ -131,6 +133,8 @@ describe("NATS_URL", () => {
   test.each([
     ["another protocol", "http://secret@nats.example"],
     ["a password that is not encoded", "nats://user:sec@ret@nats.example"],
+    ["a password that cannot be decoded", "nats://user:sec100%@nats.example"],
+    ["a token that cannot be decoded", `${NATS},tls://sec%zz@nats.example`],
     ["an empty place in the list", `${NATS},`],
     ["no host", "nats://"],
   ])("refuses %s, and shows nothing secret of it", (_, url) => {

@@ -129,11 +129,7 @@ export async function connectMongo(url: string, options: MongoOptions): Promise<
   const database = databaseOf(url);
   const { once, repeat } = mongoRetry(clock);
   const client = (how: MongoClientOptions) => createFailoverClient({ url, database, options: how, clock });
-  const [quick, prompt, patient] = await reached(async () => [
-    client(QUICK),
-    client(PROMPT),
-    client(PATIENT),
-  ]);
+  const [quick, prompt, patient] = accepted(() => [client(QUICK), client(PROMPT), client(PATIENT)] as const);
   const promptMs = Math.min(PROMPT_MS, deadlineMs);
   const running = new Set<Promise<unknown>>();
   let closed = false;
@@ -224,6 +220,15 @@ const ROUTER = "isdbgrid";
 /** An address may name several hosts, which `URL` cannot parse. */
 const databaseOf = (url: string): string =>
   /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^?]+)/.exec(url)?.[1] ?? "arborgate";
+
+/** The driver refuses an address with which no connection could ever come about; waiting would not help. */
+function accepted<T>(create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    assert.fail(`STORE_URL: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 /** Describes a failure to connect. The driver's errors do not quote the address, so no password is shown. */
 async function reached<T>(work: () => Promise<T>): Promise<T> {

@@ -253,11 +253,15 @@ if (server !== null) {
     await expect(hasty.readCommits("account/1", 0, 1)).rejects.toThrow("closed");
   });
 
-  const UNREACHABLE: readonly (readonly [string, string, string])[] = [
-    ["a server that is not there", `127.0.0.1:${await freePort()}/arborgate`, "ECONNREFUSED"],
-    ["a host that is none", "no host/arborgate", "no host"],
-    ["a port that is none", "127.0.0.1:x/arborgate", "127.0.0.1:x"],
-    ["an option that is none", "127.0.0.1/arborgate?s=1", "option s"],
+  const UNREACHABLE: readonly (readonly [string, string, RegExp])[] = [
+    [
+      "a server that is not there",
+      `127.0.0.1:${await freePort()}/arborgate`,
+      /MongoDB cannot be reached: .*ECONNREFUSED/,
+    ],
+    ["a host that is none", "no host/arborgate", /MongoDB cannot be reached: .*no host/],
+    ["a port that is none", "127.0.0.1:x/arborgate", /STORE_URL: .*127.0.0.1:x/],
+    ["an option that is none", "127.0.0.1/arborgate?s=1", /STORE_URL: option s /],
   ];
 
   test.each(UNREACHABLE)(
@@ -265,8 +269,7 @@ if (server !== null) {
     async (_title, place, why) => {
       const opening = openMongo(`mongodb://ada:s3cret@${place}`, { clock, deadlineMs: 2_500 });
       const error = await opening.catch((reason: unknown) => reason);
-      expect(String(error)).toContain("MongoDB cannot be reached");
-      expect(String(error)).toContain(why);
+      expect(String(error)).toMatch(why);
       expect(String(error)).not.toContain("s3cret");
     },
   );
