@@ -1,6 +1,7 @@
 // `health`: asks the service of this machine whether its process answers, or whether it is ready for requests, for supervisors
 // of containers, which have no HTTP client of their own. It asks at the address that the settings state, and reads nothing else.
 
+import { get } from "node:http";
 import { urlOf } from "../node/listeners.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -24,11 +25,27 @@ export async function askHealth(
 ): Promise<HealthAnswer> {
   const url = `${urlOf({ host: LOOPBACK[host] ?? host, port })}${path}`;
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
-    return { isWell: response.ok, line: `${url}: ${response.status} ${(await response.text()).trim()}` };
+    const { status, body } = await asked(url);
+    return { isWell: status === 200, line: `${url}: ${status} ${body.trim()}` };
   } catch (error) {
     return { isWell: false, line: `${url}: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+/** Asks the address itself: `fetch` would ask the proxy that HTTP_PROXY names, which does not reach this machine's loopback. */
+function asked(url: string): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { signal: AbortSignal.timeout(ANSWER_MS) }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (text: string) => {
+        body += text;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+  });
 }
 
 /** Prints what came of asking, and sets exit code 1 unless the service is well; with `asksReadiness`, unless it is ready. */

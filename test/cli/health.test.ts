@@ -35,20 +35,27 @@ test("neither is none, also where the service listens on IPv6", async () => {
   expect([isWell, line]).toEqual([false, expect.stringContaining("http://[::1]:1/healthz: ")]);
 });
 
+/** The proxy of a machine's requests to elsewhere, which nothing answers. */
+const PROXY = { HTTP_PROXY: "http://127.0.0.1:1", http_proxy: "http://127.0.0.1:1" };
+
 test.each([
-  [[], "/healthz", 200, 0],
-  [["--ready"], "/readyz", 200, 0],
-  [["--ready"], "/readyz", 503, 1],
-] as const)("health %p asks %s, and %i is exit code %i", async (args, path, answered, code) => {
-  status = answered;
-  const child = guarded(
-    Bun.spawn([process.execPath, "src/main.ts", "health", ...args], {
-      ...{ cwd: join(import.meta.dirname, "../.."), stdin: "ignore", stdout: "pipe", stderr: "pipe" },
-      env: { PATH: process.env.PATH!, PORT: String(port) },
-    }),
-  );
-  expect(await new Response(child.stdout).text()).toBe(
-    `http://127.0.0.1:${port}${path}: ${answered} ${path} is here\n`,
-  );
-  expect(await child.exited).toBe(code);
-});
+  [[], "/healthz", 200, 0, {}],
+  [["--ready"], "/readyz", 200, 0, {}],
+  [["--ready"], "/readyz", 503, 1, {}],
+  [[], "/healthz", 200, 0, PROXY],
+] as const)(
+  "health %p asks %s, and %i is exit code %i, with %p",
+  async (args, path, answered, code, proxy) => {
+    status = answered;
+    const child = guarded(
+      Bun.spawn([process.execPath, "src/main.ts", "health", ...args], {
+        ...{ cwd: join(import.meta.dirname, "../.."), stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+        env: { PATH: process.env.PATH!, PORT: String(port), ...proxy },
+      }),
+    );
+    expect(await new Response(child.stdout).text()).toBe(
+      `http://127.0.0.1:${port}${path}: ${answered} ${path} is here\n`,
+    );
+    expect(await child.exited).toBe(code);
+  },
+);
