@@ -8,14 +8,19 @@ set -eu
 cd "$(dirname "$0")/.."
 
 bun=node_modules/.bin/bun
-if [ ! -x "$bun" ] || [ bun.lock -nt node_modules/.installed ]; then
-  version=$(sed -n 's/^ *"bun": "\([0-9.]*\)",*$/\1/p' package.json)
+mark=node_modules/.installed
+install() {
   if command -v bun >/dev/null 2>&1; then
     bun install --frozen-lockfile >&2
   else
+    version=$(sed -n 's/^ *"bun": "\([0-9.]*\)",*$/\1/p' package.json)
     npx --yes "bun@$version" install --frozen-lockfile >&2
-  fi
-  touch node_modules/.installed
+  fi && touch "$mark"
+}
+# Not every shell takes a file that is missing for older than another.
+if [ ! -x "$bun" ] || [ ! -e "$mark" ] || [ bun.lock -nt "$mark" ]; then
+  # Without the mark the packages may be whole all the same, from an install by hand: a machine that can install nothing uses them.
+  if ! install && { [ ! -x "$bun" ] || [ -e "$mark" ]; }; then exit 1; fi
 fi
 
 BUN_CONFIG_MAX_HTTP_REQUESTS=${BUN_CONFIG_MAX_HTTP_REQUESTS:-65000}
