@@ -28,15 +28,18 @@ export async function exportLedger(settings: Settings, asked: ParsedArguments["v
   const store = await orRefuse(() => openStore(settings.storeUrl, { clock: realClock(), readOnly: true }));
   const out = Bun.stdout.writer();
   try {
-    out.write(head);
+    // Above some length the result is a promise, which rejects when the text cannot be written.
+    await out.write(head);
     for await (const lines of exportLines(store, { from, until })) {
-      out.write(lines.map(line).join(""));
+      await out.write(lines.map(line).join(""));
       await out.flush();
     }
     await out.end();
   } catch (error) {
+    if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error;
     // The reader closed the pipe, as `head` does.
-    if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+    if (error.code === "EPIPE") return;
+    throw new BadSetting(`export: ${error.message}`);
   } finally {
     await store.close();
   }

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { silent } from "../../src/base/log.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { startService } from "../../src/node/service.ts";
@@ -349,6 +349,49 @@ describe("export", () => {
   test("days without lines: the header alone", async () => {
     const { out } = await run(sound, ["export", "--from", "2020-01-01", "--to", "2020-12-31"]);
     expect(out.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  let long: Promise<string> | null = null;
+  /** A store whose lines fill more than a pipe. */
+  const longLedger = (): Promise<string> => {
+    long ??= filled(copy());
+    return long;
+  };
+  async function filled(path: string): Promise<string> {
+    await served(path, async (url) => {
+      const headers = { authorization: `Bearer ${tree.owner.key}`, "content-type": "application/json" };
+      const body = JSON.stringify({ CreditGranted: 0.01 });
+      for (let nth = 0; nth < 200; nth++)
+        expect((await fetch(`${url}/x-users/blue`, { method: "PUT", headers, body })).status).toBe(200);
+    });
+    return path;
+  }
+
+  /** Exports all lines in the shell, with what stands behind the command, until the command itself has ended. */
+  async function exportTo(path: string, behind: string): Promise<{ code: string; err: string; out: string }> {
+    const command = `${process.execPath} ${MAIN} export --from 2020-01-01 --to 2099-12-31 --format jsonl`;
+    const shell = Bun.spawn(["sh", "-c", `{ ${command} 2>err; echo $? >code; } ${behind}`], {
+      cwd: dirname(path),
+      env: { STORE_URL: `sqlite:${path}`, SECRETS_KEY, PATH: process.env.PATH! },
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const out = await new Response(shell.stdout).text();
+    await shell.exited;
+    const [code, err] = ["code", "err"].map((name) => readFileSync(join(dirname(path), name), "utf8"));
+    return { code: code!.trim(), err: err!, out };
+  }
+
+  test("a reader that takes the first line alone: exit code 0, and nothing is said", async () => {
+    const { code, err, out } = await exportTo(await longLedger(), "| head -n 1");
+    expect(out.trim().split("\n")).toHaveLength(1);
+    expect([code, err]).toEqual(["0", ""]);
+  });
+
+  test("a full disk: exit code 2 and one line", async () => {
+    const { code, err } = await exportTo(await longLedger(), ">/dev/full");
+    expect(err).toMatch(/^arborgate: export: [^\n]*ENOSPC[^\n]*\n$/);
+    expect(code).toBe("2");
   });
 
   test.each([
