@@ -7,6 +7,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 import { drawing, importedFolders, PAGE, withDrawing } from "../scripts/architecture.ts";
 import { ERROR_CODES, type ErrorCode, errorRowOf } from "../src/base/error-codes.ts";
+import { type AppParts, routesOf } from "../src/http/app.ts";
+import { isAdministration } from "../src/http/management.ts";
 import { METRICS } from "../src/http/operations/metric-table.ts";
 import { PROCESS_METRICS } from "../src/http/operations/process-metrics.ts";
 import { DECLARED_SETTINGS } from "./declared-settings.ts";
@@ -110,6 +112,17 @@ describe("settings", () => {
     expect(declared.size).toBeGreaterThan(30);
     expect(rowsOf("docs/settings.md").filter((name) => !declared.has(name))).toEqual([]);
     expect([...declared].filter((name) => !pages.includes(`\`${name}`))).toEqual([]);
+  });
+
+  test("the row of ADMIN_PORT lists the paths that answer only there", () => {
+    const administration = routesOf({} as AppParts).filter(({ hooks }) => {
+      const access = hooks.detail?.["x-access"];
+      return access !== undefined && isAdministration(access);
+    });
+    const firstParts = administration.map(({ path }) => path.split("/", 2).join("/"));
+    const row = /^\| `ADMIN_PORT`, .*$/m.exec(read("docs/settings.md"))![0];
+    const named = [...row.matchAll(/`(\/x-[a-z]+)`/g)].map(([, path]) => path!);
+    expect(named.toSorted()).toEqual([...new Set(firstParts)].sort());
   });
 
   test.each(["docs/cluster.md", "docs/tracing.md"])("so is whatever %s has a row for", (path) => {
