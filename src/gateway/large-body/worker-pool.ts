@@ -63,8 +63,8 @@ export class LargeBodyPool implements LargeBodies {
   private readonly threads = new Set<Thread>();
   private readonly permits: Semaphore;
   /**
-   * Answers have a thread of their own. They are never refused, because a provider was paid for them, and there are no
-   * more of them than requests in flight.
+   * Answers, and the counts of prompts whose answer has come without figures, have a thread of their own. They are never
+   * refused, because a provider was paid for them, and there are no more of them than requests in flight.
    */
   private readonly answerPermits = new Semaphore(1);
   private isStopped = false;
@@ -83,7 +83,7 @@ export class LargeBodyPool implements LargeBodies {
     buffers: readonly ArrayBuffer[],
     signal?: CancelSignal,
   ): Promise<JobResult<K>> {
-    const permits = kind === "answer" ? this.answerPermits : this.permits;
+    const permits = kind === "answer" || kind === "count" ? this.answerPermits : this.permits;
     const reply = await permits
       .run(() => this.ask({ kind, input }, buffers), signal)
       .catch((error) => {

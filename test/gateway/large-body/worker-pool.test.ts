@@ -43,6 +43,17 @@ test("beyond those that run and wait a job is refused, and nothing of it is take
   expect((await Promise.all(running)).every(({ output }) => output.parsed.ok)).toBe(true);
 });
 
+test("a prompt whose answer is paid for is counted, however many bodies wait to be read", async () => {
+  const { body, output } = await pool.run(...reading());
+  if (!output.parsed.ok) throw new Error("it is a request");
+  const running = [1, 2, 3].map(() => pool.run(...reading()));
+  const { path, contentType } = reading()[1];
+  const input = { body: body!, path, contentType, request: output.parsed.request };
+  const counted = await pool.run("count", input, [body!.buffer.buffer as ArrayBuffer]);
+  expect(counted.output).toBeWithin(1_000, 1_020);
+  await Promise.all(running);
+});
+
 test("a client that goes ends its wait, and its place is free at once", async () => {
   const client = new AbortController();
   const running = pool.run(...reading());
