@@ -41,7 +41,7 @@ export async function natsBus(parts: {
   readonly url: string;
   readonly name?: string;
   readonly after: After;
-  /** Hears what a server does not permit; the bus is not connected then. */
+  /** Called with what a server does not permit; the bus is not connected then. */
   readonly refused?: (what: RefusedSubject) => void;
   readonly limits?: Partial<NatsLimits>;
 }): Promise<Bus> {

@@ -45,7 +45,7 @@ import {
 } from "./idempotency/idempotent-admission.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
 import { parseRequest, refusedInput } from "./parse-request.ts";
-import { endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
+import { CLIENT_LEFT, endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
 import type { RequestHistory } from "./request-history/request-history.ts";
 import { createRequestDeadlines, type RequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
 import type { RequestTracer } from "./request-trace.ts";
@@ -174,9 +174,12 @@ async function runRequest(
   }
 }
 
-/** Reports a request that ends with an exception. */
-const reportFailure = (parts: RequestParts, context: RunningRequest, error: unknown): void =>
-  reportEnded(parts, context, endOf({ refusal: parts.refusalFor(error) }), context.attempts.length);
+/** Reports a request that ends with an exception, which may be that its client has disconnected. */
+function reportFailure(parts: RequestParts, context: RunningRequest, error: unknown): void {
+  const hasLeft = context.call.signal.aborted;
+  const end = hasLeft ? CLIENT_LEFT : endOf({ refusal: parts.refusalFor(error) });
+  reportEnded(parts, context, end, context.attempts.length);
+}
 
 /** Cancels the hold of a request that was neither charged nor cancelled nor is streamed; frees its key. */
 function endRequest(parts: RequestParts, context: RunningRequest): Promise<void> | null {

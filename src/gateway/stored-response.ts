@@ -24,7 +24,13 @@ import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
 import type { EndedContext, RequestEnd } from "./ended-context.ts";
 import { forwardedHeader } from "./forwarded-headers.ts";
-import { endOf, FREE_ANSWER, type ReportEndedParts, reportEnded } from "./request-history/report-ended.ts";
+import {
+  CLIENT_LEFT,
+  endOf,
+  FREE_ANSWER,
+  type ReportEndedParts,
+  reportEnded,
+} from "./request-history/report-ended.ts";
 import { createRequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
 import { pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
@@ -88,13 +94,15 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       report.admittedKey = admitted.apiKey?.id ?? MAIN_API_KEY;
       try {
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
-        report.noteEnd(answer.kind === "whole" ? FREE_ANSWER : endOf(answer), 1);
+        const end = answer.kind === "whole" ? FREE_ANSWER : endOf(answer);
+        report.noteEnd(request.signal.aborted ? CLIENT_LEFT : end, 1);
         return { headers, ...answer };
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
     } catch (error) {
-      report.noteEnd(endOf({ refusal: parts.refusalFor(error) }), 0);
+      const end = endOf({ refusal: parts.refusalFor(error) });
+      report.noteEnd(request.signal.aborted ? CLIENT_LEFT : end, 0);
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {

@@ -33,7 +33,7 @@ export class LogOutput {
   private size = 0;
   private droppedLines = 0;
 
-  /** `onDropped` hears how many lines were dropped, once everything else is written. */
+  /** `onDropped` is called with the number of lines that were dropped, once everything else is written. */
   constructor(
     private readonly clock: Clock,
     private readonly output: ErrorOutput,
@@ -75,11 +75,11 @@ export class LogOutput {
       if (error !== null) this.droppedLines += piece.toString().split("\n").length - 1;
       else if (written < piece.length) return this.writePiece(piece.subarray(written));
       this.writeNext();
-      if (error === null && !this.isWriting && this.droppedLines > 0) this.tellDropped();
+      if (error === null && !this.isWriting && this.droppedLines > 0) this.reportDropped();
     });
   }
 
-  private tellDropped(): void {
+  private reportDropped(): void {
     const lines = this.droppedLines;
     this.droppedLines = 0;
     this.onDropped(lines);
@@ -95,7 +95,7 @@ export class LogOutput {
   }
 }
 
-/** Writes everything before it returns; false when that is impossible, which nobody can be told. */
+/** Writes everything before it returns; false when that is impossible, and nothing is left that could say so. */
 export function writeWhole(output: ErrorOutput, bytes: Buffer): boolean {
   let rest = bytes;
   for (let tries = TRIES_AT_END; rest.length > 0; ) {

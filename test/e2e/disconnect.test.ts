@@ -1,7 +1,8 @@
 // A client that goes: its upstream call is aborted, nothing stays held or open, and it pays for what it got, no more.
 
 import { describe, expect, test } from "bun:test";
-import { type Account, asking, charged, charges, fresh, MODEL, nano, until } from "./harness.ts";
+import { connect } from "node:net";
+import { type Account, asking, charged, charges, fresh, type Json, MODEL, nano, until } from "./harness.ts";
 import { leave } from "./leaving.ts";
 import { prepared, useBench } from "./use-bench.ts";
 
@@ -147,6 +148,78 @@ describe("too many free aborts", () => {
       await leave(bench, user.key, "[[output=50 chunk_ms=20]]", true, (bytes) => bytes > 0);
     }
     expect((await bench.chat(user.key, "[[output=1]]")).status).toBe(200);
+  });
+});
+
+describe("a client that left is no failure of the service, nor of the provider", () => {
+  /** The newest of the account's last requests, once it is there. */
+  async function lastOf(user: Account, requests: number): Promise<Json> {
+    const list = async () => (await bench.call(user.key, "GET", "/dashboard/requests")).body.requests;
+    await until("the request has ended", async () => (await list()).length === requests);
+    return (await list())[0];
+  }
+  const refusals = async (): Promise<string[]> => {
+    const { text } = await bench.call(bench.rootKey, "GET", "/metrics");
+    return text
+      .split("\n")
+      .filter((line) => /^arborgate_refusals_total\{/.test(line) && !/client_gone/.test(line));
+  };
+
+  test.each([
+    ["small", 1_000],
+    ["large", 5_000_000],
+  ])("while it sends a %s body", async (_, length) => {
+    const user = await bench.subaccount(owner);
+    const before = await refusals();
+    const { hostname, port } = new URL(bench.url);
+    const socket = connect(Number(port), hostname);
+    const head = `authorization: Bearer ${user.key}\r\ncontent-type: application/json\r\ncontent-length: ${length}`;
+    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${head}\r\n\r\n{"model":`);
+    await Bun.sleep(100);
+    socket.destroy();
+    expect(await lastOf(user, 1)).toMatchObject({ status: null, code: "client_gone" });
+    expect(await refusals()).toEqual(before);
+  });
+
+  test("while it waits for the first request with its Idempotency-Key", async () => {
+    const user = await bench.subaccount(owner);
+    const before = await refusals();
+    const sending = { headers: { "idempotency-key": `wait-${fresh()}` } };
+    const mark = `first-${fresh()}`;
+    const body = { ...asking(`${mark} [[output=1 head_ms=1500]]`), max_tokens: 5 };
+    const first = bench.call(user.key, "POST", "/v1/chat/completions", body, sending);
+    await until("the first is at the provider", () => callsOf(mark).length === 1);
+    const leaving = new AbortController();
+    const repeat = bench
+      .call(user.key, "POST", "/v1/chat/completions", body, { ...sending, signal: leaving.signal })
+      .catch((error) => error.name);
+    await Bun.sleep(100);
+    leaving.abort();
+    expect(await repeat).toBe("AbortError");
+    expect((await first).status).toBe(200);
+    const list = (await bench.call(user.key, "GET", "/dashboard/requests")).body.requests as Json[];
+    expect(list.map(({ status, code }) => `${status} ${code}`).sort()).toContain("null client_gone");
+    expect(await refusals()).toEqual(before);
+  });
+
+  test("while it reads a stored response", async () => {
+    const user = await bench.subaccount(owner);
+    const { body } = await bench.call(user.key, "POST", "/v1/responses", {
+      model: MODEL,
+      input: "[[output=2]]",
+    });
+    const before = await refusals();
+    bench.provider.behave(owner.secrets[0]!, "head_ms=3000", 1);
+    const leaving = new AbortController();
+    const sending = { signal: leaving.signal };
+    const reading = bench
+      .call(user.key, "GET", `/v1/responses/${body.id}`, undefined, sending)
+      .catch((error) => error.name);
+    await until("the call is at the provider", () => bench.provider.inFlight() === 1);
+    leaving.abort();
+    expect(await reading).toBe("AbortError");
+    expect(await lastOf(user, 2)).toMatchObject({ status: null, code: "client_gone" });
+    expect(await refusals()).toEqual(before);
   });
 });
 
