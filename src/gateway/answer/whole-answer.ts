@@ -30,6 +30,7 @@ export interface WholeAnswerParts extends FailedResponseParts {
     keep(
       account: AccountId,
       idempotency: Idempotency,
+      charge: string,
       answer: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
     ): Promise<void>;
   };
@@ -102,7 +103,7 @@ function charged(
   const kept =
     idempotency === null || typeof body !== "string"
       ? undefined
-      : parts.idempotencyRecords.keep(caller.account, idempotency, { body, headers });
+      : parts.idempotencyRecords.keep(caller.account, idempotency, context.id, { body, headers });
   const charging = chargeHold(parts, context, factsOf(context, metered, row), kept);
   const created = new CreatedObjects(parts.storedObjects, context);
   if (!created.isKept) return charging.then(() => outcome);

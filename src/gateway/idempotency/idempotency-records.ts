@@ -26,7 +26,8 @@
 //   first's node declared dead           Its hold ended with the node: it runs, though the first may go on.
 //
 // If two run, the first to be charged is the answer. The charge of the other is refused, its answer must not
-// be completed, and its client has to retry. Only an answer that was already delivered and spooled is charged
+// be completed, and its client has to retry. Each keeps its answer under the id of its own charge, so that none is taken for
+// that of the other. Only an answer that was already delivered and spooled is charged
 // as well.
 //
 // Step 4 has this order because a repeat may reach another node: if it finds the dedup id, it also finds the
@@ -68,9 +69,9 @@ export interface IdempotencyRecords {
    */
   find(account: AccountId, idempotency: Idempotency): Promise<IdempotencyMatch>;
   /**
-   * Stores the answer that is about to be charged, unless it is too large. Never rejects: errors are logged.
+   * Stores the answer that is about to be charged as `charge`, unless it is too large. Never rejects: errors are logged.
    */
-  keep(account: AccountId, idempotency: Idempotency, answer: KeptResponse): Promise<void>;
+  keep(account: AccountId, idempotency: Idempotency, charge: string, answer: KeptResponse): Promise<void>;
 }
 
 const MARK_MS = 86_400_000;
@@ -101,8 +102,8 @@ export function createIdempotencyRecords(parts: {
   const { store, vault, clock, log } = parts;
 
   /** Returns null when the answer is not kept, too old, or sealed with a key that is not configured. */
-  async function kept(account: AccountId, key: string): Promise<KeptResponse | null> {
-    const row = await store.answer(answerId(account, key), clock.wall());
+  async function kept(account: AccountId, key: string, charge: string): Promise<KeptResponse | null> {
+    const row = await store.answer(answerId(account, key, charge), clock.wall());
     if (row === null) return null;
     try {
       return JSON.parse(vault.open(JSON.parse(row.body)));
@@ -125,14 +126,14 @@ export function createIdempotencyRecords(parts: {
         .findLast(({ e }) => e.type === "charge" && e.idempotency?.key === key);
       if (charge?.e.type !== "charge" || charge.at <= clock.wall() - MARK_MS) return { kind: "none" };
       if (charge.e.idempotency?.body !== body) return { kind: "refused", refusal: IDEMPOTENCY_MISMATCH };
-      const answer = await kept(account, key);
+      const answer = await kept(account, key, charge.e.id);
       return answer === null ? { kind: "refused", refusal: EXPIRED } : { kind: "answer", ...answer };
     },
-    async keep(account, { key }, { body, headers }) {
+    async keep(account, { key }, charge, { body, headers }) {
       if (Buffer.byteLength(body) > ANSWER_BYTES) return;
       const at = clock.wall();
       const row = {
-        id: answerId(account, key),
+        id: answerId(account, key, charge),
         account,
         kind: "gateway",
         at,
@@ -148,5 +149,6 @@ export function createIdempotencyRecords(parts: {
   };
 }
 
-const answerId = (account: AccountId, key: string): string => `${account}:gateway:${key}`;
+const answerId = (account: AccountId, key: string, charge: string): string =>
+  `${account}:gateway:${key}:${charge}`;
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");

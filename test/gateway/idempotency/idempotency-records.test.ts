@@ -58,6 +58,10 @@ async function charge(
   ]);
 }
 
+/** Keeps an answer for the last charge. */
+const keep = (of: AccountId, idempotency: Idempotency, answer = ANSWER, id = `r${seq}`): Promise<void> =>
+  repeats.keep(of, idempotency, id, answer);
+
 const codeOf = async (found: ReturnType<IdempotencyRecords["find"]>) => {
   const one = await found;
   return one.kind === "refused" ? one.refusal.code : one.kind;
@@ -102,8 +106,8 @@ describe("a client's key", () => {
   });
 
   test("does not leave its hash: the store holds nothing of it", async () => {
-    await repeats.keep(SEVEN, asked, ANSWER);
-    const row = await store.answer(`7:gateway:${asked.key}`, clock.wall());
+    await keep(SEVEN, asked);
+    const row = await store.answer(`7:gateway:${asked.key}:r${seq}`, clock.wall());
     expect(JSON.stringify(row)).not.toContain("my-key");
   });
 });
@@ -111,15 +115,25 @@ describe("a client's key", () => {
 describe("a repeat finds", () => {
   test("nothing before the charge, even when an answer is there", async () => {
     expect(await repeats.find(SEVEN, asked)).toEqual({ kind: "none" });
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     expect(await repeats.find(SEVEN, asked)).toEqual({ kind: "none" });
   });
 
   test("the very answer, headers included, once it was charged and kept", async () => {
     await charge(SEVEN, asked);
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     expect(await repeats.find(SEVEN, asked)).toEqual({ kind: "answer", ...ANSWER });
     expect(await repeats.find(SEVEN, asked)).toEqual({ kind: "answer", ...ANSWER });
+  });
+
+  test("the answer of the request that was charged, whatever another one with the key kept since", async () => {
+    await charge(SEVEN, asked);
+    await keep(SEVEN, asked);
+    const other = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{1}"), MAIN_API_KEY);
+    for (const uncharged of [asked, other]) {
+      await keep(SEVEN, uncharged, { ...ANSWER, body: "of a node that was declared dead" }, "late");
+      expect(await repeats.find(SEVEN, asked)).toEqual({ kind: "answer", ...ANSWER });
+    }
   });
 
   test("that it is too late when the charge is there and no answer", async () => {
@@ -131,13 +145,13 @@ describe("a repeat finds", () => {
     await charge(SEVEN, asked);
     const other = repeats.hashes("/v1/chat/completions", "my-key", bodyOf("{ }"), MAIN_API_KEY);
     expect(await codeOf(repeats.find(SEVEN, other))).toBe("idempotency_mismatch");
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     expect(await codeOf(repeats.find(SEVEN, other))).toBe("idempotency_mismatch");
   });
 
   test("nothing of another account's, with the same key and body", async () => {
     await charge(SEVEN, asked);
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     expect(await codeOf(repeats.find(8 as AccountId, asked))).toBe("none");
   });
 
@@ -156,7 +170,7 @@ describe("a repeat finds", () => {
 
   test("its answer for an hour, that it expired for a day, and then nothing", async () => {
     await charge(SEVEN, asked);
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     clock.stepWall(HOUR - 1);
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("answer");
     clock.stepWall(1);
@@ -195,27 +209,27 @@ describe("an answer", () => {
       store = memoryStore({ clock });
       repeats = createIdempotencyRecords({ store, vault: vaultOf("first"), clock, log });
       await charge(SEVEN, asked);
-      await repeats.keep(SEVEN, asked, { ...ANSWER, body });
+      await keep(SEVEN, asked, { ...ANSWER, body });
       expect(await codeOf(repeats.find(SEVEN, asked))).toBe(found);
     }
   });
 
   test("is sealed at rest", async () => {
-    await repeats.keep(SEVEN, asked, ANSWER);
-    const row = await store.answer(`7:gateway:${asked.key}`, clock.wall());
+    await keep(SEVEN, asked);
+    const row = await store.answer(`7:gateway:${asked.key}:r${seq}`, clock.wall());
     expect(row?.body).not.toContain("chatcmpl");
     expect(vaultOf("first").open(JSON.parse(row!.body))).toContain("chatcmpl-1");
   });
 
   test("goes when a hundred newer ones of its account came", async () => {
     await charge(SEVEN, asked);
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     for (let i = 0; i < 99; i++)
-      await repeats.keep(SEVEN, repeats.hashes("/v1/x", `key-${i}`, bodyOf(""), MAIN_API_KEY), ANSWER);
+      await keep(SEVEN, repeats.hashes("/v1/x", `key-${i}`, bodyOf(""), MAIN_API_KEY));
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("answer");
-    await repeats.keep(8 as AccountId, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY), ANSWER);
+    await keep(8 as AccountId, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY));
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("answer");
-    await repeats.keep(SEVEN, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY), ANSWER);
+    await keep(SEVEN, repeats.hashes("/v1/x", "key-99", bodyOf(""), MAIN_API_KEY));
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("idempotency_expired");
   });
 
@@ -224,6 +238,7 @@ describe("an answer", () => {
     await createIdempotencyRecords({ store: full, vault: vaultOf("first"), clock, log }).keep(
       SEVEN,
       asked,
+      "r",
       ANSWER,
     );
     expect(logged).toEqual([expect.stringContaining("warn answer_not_kept")]);
@@ -232,10 +247,10 @@ describe("an answer", () => {
 
   test("in a box of a key that is gone, or damaged, has expired", async () => {
     await charge(SEVEN, asked);
-    await repeats.keep(SEVEN, asked, ANSWER);
+    await keep(SEVEN, asked);
     const later = createIdempotencyRecords({ store, vault: vaultOf("second"), clock, log });
     expect(await codeOf(later.find(SEVEN, asked))).toBe("idempotency_expired");
-    const row = (await store.answer(`7:gateway:${asked.key}`, clock.wall()))!;
+    const row = (await store.answer(`7:gateway:${asked.key}:r${seq}`, clock.wall()))!;
     await store.keepAnswer({ ...row, body: "no box" }, 100);
     expect(await codeOf(repeats.find(SEVEN, asked))).toBe("idempotency_expired");
     expect(logged.filter((line) => line.includes("answer_unreadable"))).toHaveLength(2);

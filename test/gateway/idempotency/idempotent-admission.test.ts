@@ -166,7 +166,7 @@ describe("a repeat", () => {
     await charge("a");
     await clock.advance(900);
     expect(repeat.what).toBe("waits");
-    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), "a", ANSWER);
     once.answered("a");
     await settled();
     expect(repeat.what).toBe(`answer ${ANSWER.body}`);
@@ -180,7 +180,7 @@ describe("a repeat", () => {
     ask("a");
     await settled();
     await charge("a");
-    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), "a", ANSWER);
     once.answered("a");
     const configs = {
       accountContext: () => Promise.reject(new RefusedError(INVALID_KEY)),
@@ -278,7 +278,7 @@ describe("a repeat", () => {
     ask("a");
     await settled();
     await charge("a");
-    await idempotencyRecords.keep(ROOT, asked("k"), ANSWER);
+    await idempotencyRecords.keep(ROOT, asked("k"), "a", ANSWER);
     once.answered("a");
     const stranger = ask("b", { keyHash: "0".repeat(64) });
     await settled();

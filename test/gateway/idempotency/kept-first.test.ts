@@ -7,6 +7,7 @@ import { silent } from "../../../src/base/log.ts";
 import { createFailedRequestLog } from "../../../src/gateway/answer/failed-request-log.ts";
 import { createKeyChooser } from "../../../src/gateway/attempt/key-chooser.ts";
 import { GATEWAY_ENDPOINTS } from "../../../src/gateway/endpoints.ts";
+import type { IdempotencyRecords } from "../../../src/gateway/idempotency/idempotency-records.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/request.ts";
 import { INTERNAL, refusalOf } from "../../../src/http/errors.ts";
 import { responseOf } from "../../../src/upstream/fetch-transport.ts";
@@ -65,7 +66,7 @@ async function steps(key: string | null): Promise<string[]> {
     idempotencyRecords: {
       hashes: (_path: string, name: string) => ({ key: name, body: "b" }),
       find: async () => ({ kind: "none" }),
-      keep: async (_account: AccountId, _asked: object, { headers }: { headers: Record<string, string> }) =>
+      keep: async (...[, , , { headers }]: Parameters<IdempotencyRecords["keep"]>) =>
         void done.push(`kept ${headers["x-arbor-cost"]}`),
     },
     vault: { open: () => "sk-upstream" },
