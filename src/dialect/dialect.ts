@@ -214,6 +214,8 @@ export interface ModelNaming {
 export interface KeptObjects {
   /** Returns the ids that a request refers to, each with the parameter that names it. */
   referencesOf(body: Json): ReadonlyMap<string, string>;
+  /** Returns the ids of reasoning that a request refers to, which it can do without. */
+  reasoningOf(body: Json): readonly string[];
   /** Whether the request asks the provider to store the answer. */
   isKept(body: Json): boolean;
   /** Returns the ids of stored objects in an answer, each once. */
@@ -238,7 +240,7 @@ export interface Dialect {
    */
   upstreamBody(request: ModelRequest, naming: ModelNaming): string | Uint8Array;
   /**
-   * Returns the payload without the reasoning that a provider has encrypted for its organization alone. Undefined if requests
+   * Returns the payload without the reasoning that a provider has encrypted for its organization alone or keeps. Undefined if requests
    * of this dialect carry none.
    */
   readonly withoutReasoning?: (payload: Payload) => Payload;

@@ -75,6 +75,8 @@ export interface ParsedFields {
    * can.
    */
   readonly pinnedKey: KeyPin | null;
+  /** Whether it is sent without its reasoning, because some of it was not given to the account. */
+  readonly isWithoutReasoning: boolean;
   /** The conversation that it is a turn of; null for a request without one, and where `pinnedKey` chooses its key. */
   readonly conversation: ConversationHash | null;
   /** The shape of stream events that the client asked for. */
@@ -177,6 +179,7 @@ export class RunningRequest implements AnsweredContext {
   requested!: RequestedModel;
   idempotency: Idempotency | null = null;
   pinnedKey: KeyPin | null = null;
+  isWithoutReasoning = false;
   conversation: ConversationHash | null = null;
   streamShape: StreamShape = null;
   forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
@@ -272,6 +275,7 @@ export class RunningRequest implements AnsweredContext {
     this.requested = { model: fields.request.model, size: fields.size };
     this.idempotency = fields.idempotency;
     this.pinnedKey = fields.pinnedKey;
+    this.isWithoutReasoning = fields.isWithoutReasoning;
     this.conversation = fields.conversation;
     this.streamShape = fields.streamShape;
     this.forwardedHeaders = fields.forwardedHeaders;

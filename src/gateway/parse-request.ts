@@ -3,7 +3,7 @@
 
 import type { Idempotency } from "../../actors/account/state.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
-import type { ModelRequest } from "../dialect/dialect.ts";
+import type { Dialect, ModelRequest } from "../dialect/dialect.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import type { Caller } from "./account/identify.ts";
 import type { AdmissionInput } from "./admission/admission-request.ts";
@@ -13,7 +13,7 @@ import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts"
 import { parsedBy } from "./large-body/large-payload.ts";
 import { sizeOf } from "./metering/request-size.ts";
 import { conversationOf } from "./routing/rendezvous.ts";
-import { type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
+import { hasForeignReasoning, type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";
 import type { StoredObjectIndex } from "./stored-objects/object-index.ts";
 
 /** The services that parsing needs. */
@@ -48,10 +48,34 @@ export function parseRequest(
   const { request } = parsed;
   const name = meter.free ? null : call.headers.get("idempotency-key");
   if (name !== null) return parseRepeatable(parts, context, { request, payload, head, name });
-  const pin = keyPinOf(parts.storedObjects, caller.account, dialect, payload);
-  return pin instanceof Promise
-    ? pin.then((later) => filled(context, request, head, null, later))
-    : filled(context, request, head, null, pin);
+  const found = storedObjectsOf(parts, caller, dialect, payload);
+  return found instanceof Promise
+    ? found.then((later) => filled(context, request, head, null, later))
+    : filled(context, request, head, null, found);
+}
+
+/** What the stored objects that a request refers to mean for it. */
+interface Referred {
+  readonly pinnedKey: KeyPin | null;
+  readonly isWithoutReasoning: boolean;
+}
+
+const NOTHING_REFERRED: Referred = { pinnedKey: null, isWithoutReasoning: false };
+
+/** Finds the stored objects that a request refers to, at once when there are none. Throws like `keyPinOf`. */
+function storedObjectsOf(
+  { storedObjects }: RequestParsingParts,
+  { account }: Caller,
+  dialect: Dialect,
+  payload: Payload,
+): Referred | Promise<Referred> {
+  const pin = keyPinOf(storedObjects, account, dialect, payload);
+  const isForeign = hasForeignReasoning(storedObjects, account, dialect, payload);
+  if (pin === null && isForeign === false) return NOTHING_REFERRED;
+  return Promise.all([pin, isForeign]).then(([pinnedKey, isWithoutReasoning]) => ({
+    pinnedKey,
+    isWithoutReasoning,
+  }));
 }
 
 /** Does the same for a request with an Idempotency-Key. */
@@ -72,8 +96,8 @@ async function parseRepeatable(
   // From here on a repeat gets the answer of the first request, even if the objects that it refers to are gone.
   const idempotency = await parts.idempotentAdmission.hashes(caller, { path: call.path, name, payload, ip });
   try {
-    const pin = await keyPinOf(parts.storedObjects, caller.account, endpoint.dialect, payload);
-    return filled(context, request, head, idempotency, pin);
+    const found = await storedObjectsOf(parts, caller, endpoint.dialect, payload);
+    return filled(context, request, head, idempotency, found);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     return refusedInput(context, caller, idempotency, error.refusal);
@@ -85,7 +109,7 @@ function filled(
   request: ModelRequest,
   { caller, streamShape, requestedTags }: RequestHead,
   idempotency: Idempotency | null,
-  pinnedKey: KeyPin | null,
+  { pinnedKey, isWithoutReasoning }: Referred,
 ): ParsedContext {
   const { call, endpoint } = context;
   return context.parsed({
@@ -94,6 +118,7 @@ function filled(
     size: sizeOf(request, pinnedKey?.tokens),
     idempotency,
     pinnedKey,
+    isWithoutReasoning,
     conversation:
       pinnedKey === null
         ? conversationOf(caller.account, endpoint.dialect.name, request.conversation, call.headers)

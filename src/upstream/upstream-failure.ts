@@ -143,6 +143,12 @@ const EXCEPTIONS: readonly Rule[] = [
     status: [200, 413, 429],
     message: /request too large for|limit:? [\d,]+, requested:? [\d,]+/i,
   },
+  // Reasoning that another key keeps, or none, which the request can do without.
+  {
+    name: "foreign_reasoning",
+    status: [200, 400, 404],
+    message: /^item (with id )?['"`]rs_[\w-]+['"`] not found/i,
+  },
   { name: "overloaded", status: [200, 429, 500], message: /engine\b.{0,20}\boverloaded/i },
   {
     name: "rejected",

@@ -100,6 +100,51 @@ describe("a request that refers to what was made", () => {
     expect(charges(await bench.ledger(other.key))).toEqual([]);
   });
 
+  /** A turn that sends the output of another one back, as SDKs do, and an item of large text. */
+  const going = (items: readonly Json[], text = "on") => ({
+    input: [...items, { role: "user", content: `${text} [[output=2]]` }],
+  });
+  const reasoned = () => kept({}, { input: "say it [[output=3 reasoning=4]]" });
+  const thoughtOf = ({ output }: Json): Json => output.find(({ type }: Json) => type === "reasoning");
+  const sentOf = (seen: ReturnType<typeof watch>): string[][] =>
+    seen.calls().map(({ body }) => ((body as Json).input as Json[]).map(({ type, role }) => type ?? role));
+
+  test.each([
+    ["small", "on"],
+    ["large", "on ".repeat(100_000)],
+  ])("by its reasoning finds it at its key, and elsewhere goes on without (%s)", async (_, text) => {
+    const { owner, user, body, key } = await reasoned();
+    const seen = watch(bench);
+    for (let i = 0; i < 2; i++) {
+      expect(outcomeOf(await respond(user, going([thoughtOf(body)], text)))).toBe("200 ok");
+    }
+    expect(seen.calls().some(({ key: by }) => key.secret.endsWith(by))).toBe(true);
+    await bench.call(owner.key, "PUT", `/x-keys/${key.id}`, { Status: false });
+    const later = watch(bench);
+    expect(outcomeOf(await respond(user, going([thoughtOf(body)], text)))).toBe("200 ok");
+    expect(sentOf(later)).toEqual([["reasoning", "user"], ["user"]]);
+  });
+
+  test.each([
+    ["small", "on"],
+    ["large", "on ".repeat(100_000)],
+  ])("by the reasoning of another account goes on without, and never sends it (%s)", async (_, text) => {
+    const { other, body } = await reasoned();
+    const seen = watch(bench);
+    const own = { type: "message", role: "assistant", content: "well" };
+    expect(outcomeOf(await respond(other, going([thoughtOf(body), own], text)))).toBe("200 ok");
+    expect(sentOf(seen)).toEqual([["message", "user"]]);
+  });
+
+  test("by an image of another account is refused, and never sent", async () => {
+    const { other } = await kept();
+    const seen = watch(bench);
+    const answer = await respond(other, going([{ type: "image_generation_call", id: "ig_of_somebody" }]));
+    expect(outcomeOf(answer)).toBe(NOT_FOUND);
+    expect(answer.body.error.param).toBe("input");
+    expect(seen.calls()).toEqual([]);
+  });
+
   test.each([
     ["previous_response_id", { previous_response_id: "resp_nobody" }, "previous_response_id"],
     ["conversation", { conversation: "conv_nobody" }, "conversation"],

@@ -44,6 +44,7 @@ interface Item {
   readonly output?: unknown;
   readonly arguments?: unknown;
   readonly encrypted_content?: unknown;
+  readonly result?: unknown;
 }
 
 function read(body: Fields): Reading {
@@ -105,7 +106,12 @@ function keeps(serving: Serving): Readonly<Record<string, object>> {
 function refers(body: Fields): readonly Reference[] {
   const { previous_response_id, conversation, input } = body;
   const talk = isRecord(conversation) ? conversation.id : conversation;
-  const items = itemsOf(input).filter(({ type }) => type === "item_reference");
+  const items = itemsOf(input).filter(
+    ({ type, result, encrypted_content: cipher }) =>
+      type === "item_reference" ||
+      (type === "image_generation_call" && result === undefined) ||
+      (type === "reasoning" && cipher === undefined),
+  );
   return [
     ...reference(
       previous_response_id,

@@ -114,6 +114,12 @@ const TABLE: readonly (readonly [rule: string, status: number, body: unknown, na
     "model_unavailable",
   ],
   ["a 404 that names the model in other words", 404, err({ message: "no endpoint serves gpt-x" }), "model_unavailable"],
+  [
+    "reasoning that the key does not keep",
+    404,
+    err({ message: "Item with id 'rs_68af0' not found. Items are not persisted when `store` is set to false.", type: "invalid_request_error" }),
+    "foreign_reasoning",
+  ],
   ["a 404 without an error object is no such path", 404, "<html>404</html>", "model_unavailable"],
   ["a 404 of a router is no such path", 404, { detail: "Not Found" }, "model_unavailable"],
   [

@@ -34,12 +34,25 @@ export function madeBy(answer: Json): string[] {
 
 /**
  * Whether an input item is a reference. Its type is optional: an item with an id and no content is a
- * reference.
+ * reference. So is an image by its id alone, which the provider then edits.
  */
 export const isReference = (item: unknown): item is Json =>
   isObject(item) &&
   (item.type === "item_reference" ||
-    ((item.type ?? null) === null && item.id !== undefined && item.content === undefined));
+    ((item.type ?? null) === null && item.id !== undefined && item.content === undefined) ||
+    (item.type === "image_generation_call" && item.id !== undefined && typeof item.result !== "string"));
+
+/** Whether an input item is reasoning that the provider is to look up by its id, because it has neither content nor cipher. */
+export const isStoredReasoning = (item: unknown): item is Json =>
+  isObject(item) &&
+  item.type === "reasoning" &&
+  typeof item.id === "string" &&
+  typeof item.encrypted_content !== "string" &&
+  (item.content ?? null) === null;
+
+/** Returns the ids of reasoning that a request refers to, each once. */
+export const reasoningOf = (body: Json): string[] =>
+  Array.isArray(body.input) ? idsIn(body.input.filter(isStoredReasoning).map(idOf)) : [];
 
 /** Whether an input item is a reasoning item of a translated answer, which no provider of this style can read. */
 export const isCarrying = (item: unknown): item is Json & { readonly encrypted_content: string } =>

@@ -17,7 +17,7 @@ import {
   STREAM_OPTIONS_RULE,
   STREAM_RULE,
 } from "../validation.ts";
-import { isCarrying, isReference } from "./responses-objects.ts";
+import { isCarrying, isReference, isStoredReasoning } from "./responses-objects.ts";
 
 const isId = (value: unknown): boolean => typeof value === "string" && value !== "";
 
@@ -90,7 +90,7 @@ export function responsesUpstreamBody(request: ModelRequest, naming: ModelNaming
 
 /** Returns the payload without the reasoning items whose content a provider has encrypted, for its organization alone. */
 export const withoutReasoning = (payload: Payload): Payload =>
-  payload.without(itemsThat(isEncrypted, payload.value));
+  payload.without(itemsThat((item) => isEncrypted(item) || isStoredReasoning(item), payload.value));
 
 const isEncrypted = (item: unknown): boolean =>
   isObject(item) && item.type === "reasoning" && typeof item.encrypted_content === "string";

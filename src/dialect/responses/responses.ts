@@ -2,7 +2,7 @@
 
 import type { Dialect } from "../dialect.ts";
 import { readResponse } from "./responses-answer.ts";
-import { isKept, madeBy, referencesOf } from "./responses-objects.ts";
+import { isKept, madeBy, reasoningOf, referencesOf } from "./responses-objects.ts";
 import {
   parseResponsesRequest,
   responsesPromptTexts,
@@ -16,7 +16,7 @@ export const responses: Dialect = {
   name: "chat",
   usage: "responses",
   parse: parseResponsesRequest,
-  objects: { referencesOf, isKept, madeBy },
+  objects: { referencesOf, reasoningOf, isKept, madeBy },
   promptTexts: responsesPromptTexts,
   upstreamBody: responsesUpstreamBody,
   withoutReasoning,

@@ -148,7 +148,7 @@ export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> e
   protected encode(
     { model }: RouteCandidate,
     key: LevelKey,
-    isWithoutReasoning = false,
+    isWithoutReasoning = this.context.isWithoutReasoning,
   ): ProviderExchange | null | Promise<ProviderExchange | null> {
     const { endpoint, request, forwardedHeaders: headers, id, size } = this.context;
     const { promptTokens } = size;

@@ -15,7 +15,7 @@ import {
   readableBytes,
 } from "../../dialect/payload/payload-json-bytes.ts";
 import { type Demands, demandsOf } from "../../dialect/request-demands.ts";
-import { isReference } from "../../dialect/responses/responses-objects.ts";
+import { isReference, isStoredReasoning } from "../../dialect/responses/responses-objects.ts";
 import { carryingItems } from "../../dialect/responses/responses-request.ts";
 import { findEndpoint } from "../endpoints.ts";
 import { parseJsonBody } from "../json-body.ts";
@@ -128,13 +128,18 @@ function optionsOf({ stream_options: options }: Json, editable: ReadFacts["edita
 
 /** Returns the fields by which stored objects are found. */
 function outlineOf({ store, previous_response_id: previous, conversation, input }: Json): Json {
-  const ids = (Array.isArray(input) ? input : []).filter(isReference).slice(0, REFERENCES_MAX);
+  const items: readonly unknown[] = Array.isArray(input) ? input : [];
+  const ids = items.filter(isReference).slice(0, REFERENCES_MAX);
+  const reasoning = items.filter(isStoredReasoning).slice(0, REFERENCES_MAX);
   return {
     ...(store === false ? { store } : {}),
     ...(typeof previous === "string" ? { previous_response_id: cutText(previous, ID_CHARS_MAX) } : {}),
     ...(typeof conversation === "string" ? { conversation: cutText(conversation, ID_CHARS_MAX) } : {}),
     ...(isObject(conversation) ? { conversation: { id: cutId(conversation.id) } } : {}),
-    input: ids.map(({ id }) => ({ type: "item_reference", id: cutId(id) })),
+    input: [
+      ...ids.map(({ id }) => ({ type: "item_reference", id: cutId(id) })),
+      ...reasoning.map(({ id }) => ({ type: "reasoning", id: cutId(id) })),
+    ],
   };
 }
 

@@ -46,6 +46,22 @@ export function keyPinOf(
   return named === undefined || named.size === 0 ? null : findKeyPin(objects, account, named);
 }
 
+/**
+ * Returns whether a request refers to reasoning that the account was not given. Such reasoning is left out, for an id that is unknown
+ * is never sent; it is no error, because SDKs send the reasoning of each turn back, also that of hosts that keep none.
+ */
+export function hasForeignReasoning(
+  objects: Pick<StoredObjectIndex, "find">,
+  account: AccountId,
+  dialect: Pick<Dialect, "objects">,
+  { value }: Payload,
+): boolean | Promise<boolean> {
+  const ids = dialect.objects?.reasoningOf(value as Json) ?? [];
+  if (ids.length === 0) return false;
+  if (ids.length > REFERENCES_MAX) return true;
+  return objects.find(account, ids).then((found) => ids.some((id) => !found.has(id)));
+}
+
 /** `named` has the ids of the objects with the parameters that name them. */
 async function findKeyPin(
   objects: Pick<StoredObjectIndex, "find">,

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { responses } from "../../../src/dialect/responses/responses.ts";
-import { madeBy, referencesOf } from "../../../src/dialect/responses/responses-objects.ts";
+import { madeBy, reasoningOf, referencesOf } from "../../../src/dialect/responses/responses-objects.ts";
 import { readUsage } from "../../../src/dialect/usage.ts";
 import { ask, type Refused, read, testRefusals } from "../asking.ts";
 
@@ -271,6 +271,16 @@ describe("a request refers to", () => {
       ["msg_1", "rs_1", "fc_1"],
     ],
     [
+      "an image by its id alone",
+      {
+        input: [
+          { type: "image_generation_call", id: "ig_1" },
+          { type: "image_generation_call", id: "ig_2", result: "aGk=", status: "completed" },
+        ],
+      },
+      ["ig_1"],
+    ],
+    [
       "no item that speaks for itself",
       {
         input: [
@@ -296,6 +306,19 @@ describe("a request refers to", () => {
     ],
   ];
   test.each(REFERENCES)("%s", (_what, body, ids) => expect([...referencesOf(body).keys()]).toEqual([...ids]));
+
+  test("and reasoning by its id, where it has neither content nor cipher", () => {
+    const input = [
+      { type: "reasoning", id: "rs_1", summary: [] },
+      { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }], content: null },
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAA" },
+      { type: "reasoning", id: "rs_3", summary: [], content: [{ type: "reasoning_text", text: "hm" }] },
+      { type: "reasoning", summary: [] },
+    ];
+    expect(reasoningOf({ input })).toEqual(["rs_1"]);
+    expect(reasoningOf({ input: "x" })).toEqual([]);
+    expect([...referencesOf({ input }).keys()]).toEqual([]);
+  });
 });
 
 test("an answer makes its response, its conversation and its items", () => {
