@@ -8,6 +8,7 @@ import { type AccountId, type ApiKeyId, MAIN_API_KEY } from "../../actors/ids.ts
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../actors/level/view.ts";
 import { ZERO } from "../../actors/money.ts";
+import { allows } from "../../actors/pattern.ts";
 import type { Random } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
 import type { ActorSystem } from "../runtime/system.ts";
@@ -32,7 +33,7 @@ import {
   reportEnded,
 } from "./request-history/report-ended.ts";
 import { createRequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
-import { pathClosed } from "./routing/route.ts";
+import { barredFrom, chainOf, pathClosed } from "./routing/route.ts";
 import { keptAt, levelOfKey, UNUSABLE } from "./stored-objects/key-pin.ts";
 import type { StoredObject, StoredObjectIndex } from "./stored-objects/object-index.ts";
 import type { RequestObserver } from "./traffic/request-observer.ts";
@@ -185,7 +186,9 @@ async function admit(
       throw error;
     });
     const question = {
-      ...{ id, keyHash, version, path: PATH, idempotency: null, model: "", modelLimits: null },
+      ...{ id, keyHash, version, path: PATH, idempotency: null, modelLimits: null },
+      // The key's own list of models is judged by the account.
+      model: "code" in place ? "" : place.model,
       ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
       ip: addressFor(profile, { account, keyHash }, request),
       routing: "code" in place ? place : null,
@@ -208,7 +211,9 @@ async function find(
   if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
   const { owner, account } = accountContext;
   const at = await keptAt(parts.storedObjects, account.profile.id, id);
-  const { view } = await levelOfKey(parts, owner, at.key);
+  const { level, view } = await levelOfKey(parts, owner, at.key);
+  const barred = barredAt(accountContext, at.model, level);
+  if (barred !== null) throw new RefusedError(barred);
   const key = view.keys.find((one) => one.id === at.key);
   if (key === undefined) throw new RefusedError(UNUSABLE);
   const now = parts.clock.wall();
@@ -216,6 +221,18 @@ async function find(
   if (!("until" in usable) || usable.state === "passed_over") return { owner, key, view, model: at.model };
   const retryAfterS = Math.max(1, Math.ceil((usable.until - now) / 1_000));
   throw new RefusedError(usable.until === 0 ? UNUSABLE : { ...UNUSABLE, retryAfterS });
+}
+
+/** Returns the refusal of what a model or Level made that is not allowed any more to the account or an ancestor; null for others. */
+function barredAt(accountContext: AccountContext, model: string, level: number): Refusal | null {
+  const chain = chainOf(accountContext);
+  if (chain.some(({ allowModels }) => !allows(allowModels, model))) {
+    const message = `The model ${model}, which made the response, is not among the models allowed to this account.`;
+    return { code: "model_not_allowed", message };
+  }
+  if (barredFrom(chain, level) === undefined) return null;
+  const message = `Level ${level}, where the response was made, is not allowed to this account.`;
+  return { code: "level_not_allowed", message };
 }
 
 const NO_STREAM: Refusal = {

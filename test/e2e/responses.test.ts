@@ -398,6 +398,30 @@ describe("a repeat with its Idempotency-Key", () => {
 });
 
 describe("GET and DELETE of a response", () => {
+  test.each([
+    ["AllowLevels", { AllowLevels: "9" }, "403 level_not_allowed"],
+    ["AllowModels", { AllowModels: "other" }, "403 model_not_allowed"],
+  ])("pass the account's %s, as it is now", async (_, change, refusal) => {
+    const { owner, user, body } = await kept();
+    await bench.call(owner.key, "PUT", `/x-users/${user.id}`, change);
+    for (const method of ["GET", "DELETE"]) {
+      expect(outcomeOf(await bench.call(user.key, method, at(body.id)))).toBe(refusal);
+    }
+    expect(outcomeOf(await respond(user, { previous_response_id: body.id }))).toBe(refusal);
+    await bench.call(owner.key, "PUT", `/x-users/${user.id}`, { AllowLevels: "", AllowModels: "*" });
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
+  });
+
+  test("pass the lists of the named key that asks", async () => {
+    const { user, body } = await kept();
+    const given = { Name: "narrow", AllowModels: "other-*" };
+    const { secret } = (await bench.call(user.key, "POST", "/dashboard/keys", given)).body;
+    for (const method of ["GET", "DELETE"]) {
+      expect(outcomeOf(await bench.call(secret, method, at(body.id)))).toBe("403 model_not_allowed");
+    }
+    expect(outcomeOf(await bench.call(user.key, "GET", at(body.id)))).toBe("200 ok");
+  });
+
   test("answer what the provider says, for nothing, and a deleted one is gone", async () => {
     const { owner, user, body, place } = await kept();
     const before = await bench.balance(user.key);

@@ -124,7 +124,11 @@ export const storedEndpoint = ({
   params,
   ...(query && { query }),
   response: answerOf(answer),
-  detail: operation({ ...FORWARDED, ...documented, errors: [...COMMON_ERRORS, "not_found"] }),
+  detail: operation({
+    ...FORWARDED,
+    ...documented,
+    errors: [...COMMON_ERRORS, "model_not_allowed", "level_not_allowed", "not_found"],
+  }),
 });
 
 const events = { "text/event-stream": EventsSchema };
