@@ -3,11 +3,19 @@
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Decision, Turn } from "../../src/runtime/actor.ts";
+import { creditAfter, grant } from "../credit.ts";
+import type { Nano } from "../money.ts";
 import { type AdmissionRequest, firstBarrier } from "./admit.ts";
 import { INVALID_KEY, presentedKey } from "./authenticate.ts";
 import { type LimitRow, windowRows } from "./rate-limits.ts";
 import { moneyRows, type Reservation, reserve } from "./reserve.ts";
 import type { Account, AccountEvent } from "./state.ts";
+
+/** What is asked of the account for a request that is not sent. */
+export interface DryRunRequest extends AdmissionRequest {
+  /** Credit that AutoQuota would bring before the request is decided, in nano-dollars; omitted when it brings none. */
+  readonly topUp?: Nano;
+}
 
 /** Result of the dry run, with the cost (nano-dollars) and tokens that `admit` would hold. */
 export interface AdmitDryRun extends Reservation {
@@ -22,7 +30,7 @@ export interface AdmitDryRun extends Reservation {
  * requested worst case if it would be refused. It replies `StaleProfile` as `admit` does, and
  * refuses nothing itself.
  */
-export function admitDryRun(state: Account, input: AdmissionRequest, turn: Turn): Decision<AccountEvent> {
+export function admitDryRun(state: Account, input: DryRunRequest, turn: Turn): Decision<AccountEvent> {
   const { now } = turn;
   const barrier = firstBarrier(state, null, input, now);
   if ("stale" in barrier) return { reply: barrier, ungated: true };
@@ -34,10 +42,19 @@ export function admitDryRun(state: Account, input: AdmissionRequest, turn: Turn)
   }
   const spender = { state, profile, named };
   const limits = [...windowRows(spender, input, now), ...moneyRows(spender, now)];
-  const reserved = "code" in barrier ? barrier : reserve(spender, input, now, false);
+  const payer =
+    input.topUp === undefined ? spender : { ...spender, state: toppedUp(state, input.topUp, now) };
+  const reserved = "code" in barrier ? barrier : reserve(payer, input, now, false);
   return "code" in reserved
     ? answer({ refusal: reserved, limits }, input)
     : answer({ refusal: null, limits, ...reserved }, input);
+}
+
+/** Returns the state as it would be with more credit. */
+function toppedUp(state: Account, amount: Nano, now: number): Account {
+  const credit = creditAfter(state.credit, [], now);
+  grant(credit, { amount, expiresAt: Number.POSITIVE_INFINITY });
+  return { ...state, credit };
 }
 
 function answer(

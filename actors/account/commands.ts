@@ -4,8 +4,8 @@
 import type { CommandOf, EffectDone, NoInput } from "../../src/runtime/actor.ts";
 import type { AccountId } from "../ids.ts";
 import type { Nano } from "../money.ts";
-import type { AdmissionRequest, AdmitInput, Admitted, StaleProfile } from "./admit.ts";
-import type { AdmitDryRun } from "./admit-dry-run.ts";
+import type { AdmitInput, Admitted, StaleProfile } from "./admit.ts";
+import type { AdmitDryRun, DryRunRequest } from "./admit-dry-run.ts";
 import type { ApiKeyCommands } from "./api-keys.ts";
 import type { TopUp } from "./auto-quota.ts";
 import type { Margins } from "./capacity.ts";
@@ -39,7 +39,7 @@ export interface AccountCommands extends ApiKeyCommands {
   readonly read: { readonly input: NoInput; readonly output: AccountRecord };
   readonly admit: { readonly input: AdmitInput; readonly output: Admitted | StaleProfile };
   /** Returns what `admit` would answer, and what the limits leave; changes nothing. */
-  readonly admitDryRun: { readonly input: AdmissionRequest; readonly output: AdmitDryRun | StaleProfile };
+  readonly admitDryRun: { readonly input: DryRunRequest; readonly output: AdmitDryRun | StaleProfile };
   /** Returns what would refuse any request now, and what counts in the windows. */
   readonly standing: { readonly input: StandingInput; readonly output: Standing };
   readonly renew: {

@@ -2,7 +2,7 @@
 // little of it; the request waits for it and is answered, and every move is in both ledgers and in the operation log.
 
 import { describe, expect, test } from "bun:test";
-import { type Account, charges, type Json, nano, until } from "./harness.ts";
+import { type Account, asking, charges, type Json, MODEL, nano, until } from "./harness.ts";
 import { HeldTime } from "./timers.ts";
 import { prepared, useBench } from "./use-bench.ts";
 
@@ -34,6 +34,26 @@ describe("a request that finds too little balance", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect((await quotas(user)).map(({ amount }) => amount)).toEqual([5]);
     expect(charges(await bench.ledger(user.key))).toHaveLength(2);
+  });
+
+  test("is foreseen so by a quote and an explanation, which move nothing", async () => {
+    // Less than 3 USD admits no request.
+    const rich = await bench.owner({ config: { USER_API_BALANCE: 3, USER_MIN_BALANCE: 0 } });
+    const poorest = await bench.subaccount(rich, { CreditGranted: 3 });
+    for (const [parent, code] of [
+      [rich, null],
+      [poorest, "insufficient_balance"],
+    ] as const) {
+      const user = await poor(5, { credit: 2, parent });
+      const body = { ...asking("go [[output=1]]"), max_tokens: 50 };
+      const quoted = await bench.call(user.key, "POST", "/v1/quote", { path: "/v1/chat/completions", body });
+      expect([quoted.body.admitted, quoted.body.refusal?.code ?? null]).toEqual([code === null, code]);
+      const explained = await bench.call(user.key, "GET", `/dashboard/explain?model=${MODEL}`);
+      expect(explained.body.decision.refusal?.code ?? null).toBe(code);
+      expect([await bench.balance(user.key), await quotas(user)]).toEqual([2, []]);
+      const answer = await bench.call(user.key, "POST", "/v1/chat/completions", body);
+      expect(answer.body.error?.code ?? null).toBe(code);
+    }
   });
 
   test("is refused where the parent cannot give, while the other still runs", async () => {

@@ -2,10 +2,11 @@
 // the account's answer, and the walk through its candidates to the first usable key. It takes no hold and sends
 // nothing. `quote` and `explain` are written from its result.
 
-import type { AdmissionRequest, StaleProfile } from "../../../actors/account/admit.ts";
-import type { AdmitDryRun } from "../../../actors/account/admit-dry-run.ts";
+import type { StaleProfile } from "../../../actors/account/admit.ts";
+import type { AdmitDryRun, DryRunRequest } from "../../../actors/account/admit-dry-run.ts";
 import { actorRef } from "../../../actors/index.ts";
 import { healthOf, type LevelKey, type LevelView, usability } from "../../../actors/level/view.ts";
+import type { Nano } from "../../../actors/money.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
@@ -19,6 +20,7 @@ import {
   type RoutingParts,
   type UnnamedAdmission,
 } from "../admission/admission-request.ts";
+import { ParentReadings } from "../admission/parent-funds.ts";
 import { isLocalTokenCount } from "../answer/local-token-count.ts";
 import { clientErrorFor, keyAvailability } from "../attempt/client-error.ts";
 import { FailoverWalk, type Move, type Visit } from "../attempt/failover-walk.ts";
@@ -91,9 +93,24 @@ type DryRunInput = UnnamedAdmission & Pick<SampleRequest, "request"> & { readonl
 const askAccount = (
   { system }: DryRunParts,
   { caller }: DryRunInput,
-  question: AdmissionRequest,
+  question: DryRunRequest,
 ): Promise<AdmitDryRun | StaleProfile> =>
   system.ask(actorRef.account(caller.account), "admitDryRun", question);
+
+/**
+ * Returns the credit that the request would wait for: the account's AutoQuota, where its balance does not suffice and its parent
+ * can give that. Undefined where it would not.
+ */
+async function topUpFor(
+  { system, clock }: DryRunParts,
+  { account: { profile }, config: { config } }: AccountContext,
+  refusal: Refusal | null,
+): Promise<Nano | undefined> {
+  const { parent, autoQuota } = profile;
+  if (refusal?.code !== "insufficient_balance" || autoQuota === 0 || parent === null) return undefined;
+  const readings = new ParentReadings({ system, clock });
+  return (await readings.affords(parent, autoQuota, config.userMinBalance)) ? autoQuota : undefined;
+}
 
 async function dryRunOnce(
   given: DryRunParts,
@@ -107,7 +124,10 @@ async function dryRunOnce(
     input,
     accountContext,
   );
-  const preview = await askAccount(parts, input, question);
+  const alone = await askAccount(parts, input, question);
+  if ("stale" in alone) return alone;
+  const topUp = await topUpFor(parts, accountContext, alone.refusal);
+  const preview = topUp === undefined ? alone : await askAccount(parts, input, { ...question, topUp });
   if ("stale" in preview) return preview;
   const { refusal } = preview;
   const steps = routed?.steps ?? [];
@@ -123,7 +143,7 @@ async function dryRunOnce(
   if (refusal !== null) {
     return { ...seen, refusal, at: hold, model: route.model, steps: [...steps, ...plan.steps] };
   }
-  const walk = new DryRunWalk(parts, { input, accountContext, size, hold, candidates: plan.rows });
+  const walk = new DryRunWalk(parts, { input, accountContext, size, hold, topUp, candidates: plan.rows });
   const found = await walk.follow();
   if ("stale" in found) return found;
   const { at } = found;
@@ -136,6 +156,8 @@ interface WalkInput {
   readonly accountContext: AccountContext;
   readonly size: RequestSize;
   readonly hold: ForeseenHold;
+  /** Credit that AutoQuota would have brought by then; undefined when none. */
+  readonly topUp: Nano | undefined;
   readonly candidates: CandidateTable;
 }
 
@@ -204,9 +226,10 @@ class DryRunWalk extends FailoverWalk<LevelKey, null> {
       this.hold = { ...this.hold, route: { ...route, ...to } };
       return true;
     }
-    const { input, accountContext, size } = this.given;
+    const { input, accountContext, size, topUp } = this.given;
     const { question, ...moved } = buildRequestAt(this.parts, input, { accountContext, size, route }, to);
-    const preview = await askAccount(this.parts, input, question);
+    const asked = topUp === undefined ? question : { ...question, topUp };
+    const preview = await askAccount(this.parts, input, asked);
     if ("stale" in preview) {
       this.stale = preview;
       return true;
