@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Account, Json } from "../e2e/harness.ts";
+import { type Account, type Json, until } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
 import { failNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
@@ -147,5 +147,27 @@ inBrowser("the page of API keys", () => {
     expect(await sheet.getByRole("button", { name: /Rotate|Delete/ }).count()).toBe(0);
     above.expectClean();
     await above.close();
+  });
+
+  test("the form of a key follows what others change until something is typed, and sends what was typed alone", async () => {
+    const made = { Name: "shared", Scopes: ["invoke"], DailyLimit: 5, AllowModels: "gpt-4o gpt-4o-mini" };
+    const { key } = (await world.call(account.key, "POST", "/dashboard/keys", made)).body;
+    await visitor.page.reload();
+    await button("Open shared").click();
+    expect(await field("DailyLimit").inputValue()).toBe("5");
+    const narrower = { DailyLimit: 1, AllowModels: "-gpt-4o" };
+    await world.call(account.key, "PUT", `/dashboard/keys/${key.id}`, narrower);
+    await until("the page knows of it", async () => {
+      await visitor.page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+      return /1\.00.*day/.test((await visitor.page.getByRole("dialog").textContent())!);
+    });
+    expect(await button("Save").isDisabled()).toBe(true);
+    expect(await field("DailyLimit").inputValue()).toBe("1");
+    await field("Name").fill("shared by two");
+    const put = visitor.page.waitForRequest((request) => request.method() === "PUT");
+    await button("Save").click();
+    expect((await put).postDataJSON()).toEqual({ Name: "shared by two" });
+    await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await keyNamed("shared by two")).toMatchObject({ daily_limit: 1, allow_models: ["gpt-4o-mini"] });
   });
 });

@@ -30,13 +30,19 @@ export function KeyForm<A>(props: {
   readonly writeOf: (body: object) => Write;
   readonly onDone: (answer: A) => void;
 }) {
-  const { initial, before, caller, keys, submit, writeOf, onDone } = props;
-  const [fields, setFields] = useState(initial);
+  const { caller, keys, submit, writeOf, onDone } = props;
+  // What is typed is compared with the key that it began with: the key of a later poll would make what others changed meanwhile look
+  // like a change of this form, which would undo it. Until something is typed the form follows the polls.
+  const [edited, setEdited] = useState<{
+    readonly before: ApiKeyFields;
+    readonly fields: ApiKeyFields;
+  } | null>(null);
+  const { before, fields } = edited ?? { before: props.before, fields: props.initial };
   const writing = useWrite<A>();
   const words = useWords(KEYS);
   const body = bodyOf(fields, before);
   const wrong = new Set(unreadable(fields));
-  const set = (change: Partial<ApiKeyFields>) => setFields({ ...fields, ...change });
+  const set = (change: Partial<ApiKeyFields>) => setEdited({ before, fields: { ...fields, ...change } });
   const itself = keys.find((row) => isItself(caller, row));
   const input = (name: Exclude<keyof ApiKeyFields, "scopes">, label: string, description: string) => (
     <TextInput
