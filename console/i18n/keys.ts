@@ -39,6 +39,7 @@ export const KEYS = dictionary({
     tagsHint: "Such as team=search,env=prod. Its requests carry them in bills",
     expires: "Expires",
     expiresHint: "In UTC. Empty: never",
+    expiresUnfinished: "The date and the time are both needed",
     bounded: (until: string) => `The key that is signed in ends at ${until} UTC, and so must this one.`,
     boundedFrom: (addresses: string) =>
       `The key that is signed in may be used from ${addresses} only, and so must this one.`,
@@ -121,6 +122,7 @@ export const KEYS = dictionary({
     tagsHint: "例如 team=search,env=prod，会出现在账单中",
     expires: "过期时间",
     expiresHint: "UTC 时间。留空表示永不过期",
+    expiresUnfinished: "日期和时间都要填写完整",
     bounded: (until: string) => `当前登录的密钥在 ${until} UTC 过期，此密钥不能更晚。`,
     boundedFrom: (addresses: string) => `当前登录的密钥只能从 ${addresses} 使用，此密钥也必须如此。`,
     today: "今天",

@@ -170,4 +170,33 @@ inBrowser("the page of API keys", () => {
     await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await keyNamed("shared by two")).toMatchObject({ daily_limit: 1, allow_models: ["gpt-4o-mini"] });
   });
+
+  test("a date without its time neither makes a key that never expires nor takes an expiry away", async () => {
+    await button("New key").click();
+    const expires = visitor.page.getByRole("dialog").locator('input[type="datetime-local"]');
+    await field("Name").fill("until december");
+    await expires.focus();
+    await visitor.page.keyboard.type("12122027");
+    expect(await expires.evaluate((input: HTMLInputElement) => input.validity.badInput)).toBe(true);
+    await visitor.page.getByText("The date and the time are both needed").waitFor();
+    expect(await inDialog("New key").isDisabled()).toBe(true);
+    // The part of the year would take further digits.
+    await visitor.page.keyboard.press("ArrowRight");
+    await visitor.page.keyboard.type("1030AM");
+    await inDialog("New key").click();
+    await takeSecret();
+    expect((await keyNamed("until december")).expires_at).toBe("2027-12-12T10:30:00.000Z");
+
+    await button("Open until december").click();
+    await expires.focus();
+    for (let part = 0; part < 3; part++) await visitor.page.keyboard.press("ArrowRight");
+    await visitor.page.keyboard.press("Backspace");
+    expect(await expires.evaluate((input: HTMLInputElement) => input.validity.badInput)).toBe(true);
+    await visitor.page.getByText("The date and the time are both needed").waitFor();
+    expect(await button("Save").isDisabled()).toBe(true);
+    await visitor.page.keyboard.type("11");
+    await button("Save").click();
+    await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await keyNamed("until december")).expires_at).toBe("2027-12-12T11:30:00.000Z");
+  });
 });

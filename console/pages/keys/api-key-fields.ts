@@ -16,9 +16,12 @@ export interface ApiKeyFields {
   readonly allowIps: string;
   readonly resources: string;
   readonly tags: string;
-  /** As an input of the type datetime-local has it, in UTC; empty for never. */
+  /** As an input of the type datetime-local has it, in UTC; empty for never, `UNFINISHED` while parts of it are missing. */
   readonly expires: string;
 }
+
+/** The expiry while its input has some of its parts: the value of the input is empty then, which would be never. */
+export const UNFINISHED = "unfinished";
 
 /** The form of a new key. */
 export const NEW_KEY: ApiKeyFields = {
@@ -70,7 +73,7 @@ const READERS: { readonly [F in keyof ApiKeyFields]: (fields: ApiKeyFields) => u
   allowIps: ({ allowIps }) => allowIps.trim(),
   resources: ({ resources }) => resources.trim(),
   tags: ({ tags }) => tags.trim(),
-  expires: ({ expires }) => (expires === "" ? null : `${expires}Z`),
+  expires: ({ expires }) => (expires === UNFINISHED ? undefined : expires === "" ? null : `${expires}Z`),
 };
 
 /** What the service calls the fields. */

@@ -1,7 +1,7 @@
 // The form of an API key, new or changed. The service judges every field; here only what cannot be read keeps it from being sent.
 
 import { Checkbox, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type SyntheticEvent, useState } from "react";
 import type { Answers } from "../../api/answers.ts";
 import { useWrite, type Write } from "../../api/writes.ts";
 import { utcText } from "../../components/time.tsx";
@@ -9,7 +9,7 @@ import { WriteForm } from "../../components/write-form.tsx";
 import { KEYS } from "../../i18n/keys.ts";
 import { useWords } from "../../i18n/language.ts";
 import { SHELL } from "../../i18n/shell.ts";
-import { type ApiKeyFields, bodyOf, fieldsOf, NEW_KEY, unreadable } from "./api-key-fields.ts";
+import { type ApiKeyFields, bodyOf, fieldsOf, NEW_KEY, UNFINISHED, unreadable } from "./api-key-fields.ts";
 import { type ApiKeyRow, type Caller, givableScopes, isItself, type Scope } from "./key-rights.ts";
 
 /** What the service answers to a new secret. */
@@ -78,17 +78,33 @@ export function KeyForm<A>(props: {
         <Text size="xs">{words.boundedFrom(itself.allow_ips.join(" "))}</Text>
       )}
       {input("tags", words.tags, words.tagsHint)}
-      <TextInput
-        type="datetime-local"
-        label={words.expires}
-        description={words.expiresHint}
-        value={fields.expires}
-        onChange={(event) => set({ expires: event.currentTarget.value })}
-      />
+      <Expiry expires={fields.expires} onChange={(expires) => set({ expires })} />
       {itself !== undefined && itself.expires_at !== null && (
         <Text size="xs">{words.bounded(utcText(itself.expires_at, true))}</Text>
       )}
     </WriteForm>
+  );
+}
+
+/** The input of the expiry. A part that is typed or deleted changes nothing that `onChange` sees while the value stays empty. */
+function Expiry(props: { readonly expires: string; readonly onChange: (expires: string) => void }) {
+  const { expires, onChange } = props;
+  const words = useWords(KEYS);
+  const read = ({ currentTarget: { value, validity } }: SyntheticEvent<HTMLInputElement>) => {
+    const text = validity.badInput ? UNFINISHED : value;
+    if (text !== expires) onChange(text);
+  };
+  return (
+    <TextInput
+      type="datetime-local"
+      label={words.expires}
+      description={words.expiresHint}
+      value={expires === UNFINISHED ? "" : expires}
+      error={expires === UNFINISHED && words.expiresUnfinished}
+      onChange={read}
+      onKeyUp={read}
+      onBlur={read}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import {
   bodyOf,
   fieldsOf,
   NEW_KEY,
+  UNFINISHED,
   unreadable,
   withoutCaps,
 } from "../../../console/pages/keys/api-key-fields.ts";
@@ -60,6 +61,9 @@ describe("the form of a key", () => {
     const wrong = { ...NEW_KEY, name: "", scopes: [], hardLimit: "1,5", dailyLimit: "-1", rpm: "1.5" };
     expect(unreadable(wrong)).toEqual(["name", "scopes", "hardLimit", "dailyLimit", "rpm"]);
     expect(bodyOf(wrong, NEW_KEY)).toBeNull();
+    const unfinished = { ...NEW_KEY, name: "ci", expires: UNFINISHED };
+    expect(unreadable(unfinished)).toEqual(["expires"]);
+    expect(bodyOf(unfinished, NEW_KEY)).toBeNull();
   });
 
   test("takes no caps beside manage", () => {
