@@ -35,9 +35,12 @@ export const dnaBelow = (dna: string, id: number): string => `${dna}${id}.`;
 export const idsBetween = (me: Pick<Status, "dna" | "id">, dna: string): readonly number[] =>
   dna.startsWith(dnaBelow(me.dna, me.id)) ? ancestorsOf(dna.slice(dnaBelow(me.dna, me.id).length)) : [];
 
-/** Asks for the record of an account below the signed-in one; an empty list where it is out of reach or deleted. */
+/**
+ * Asks for the record of an account below the signed-in one; an empty list where it is out of reach or deleted. The record of another
+ * account never stands in for it: what is done with it would be done to that one.
+ */
 export const useAccount = (id: number | null) =>
-  useGet("/x-dna", { id: id ?? undefined, page: 1, size: 1 }, { enabled: id !== null });
+  useGet("/x-dna", { id: id ?? undefined, page: 1, size: 1 }, { enabled: id !== null, keepsPrevious: false });
 
 const LIST_MS = 30_000;
 

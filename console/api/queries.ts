@@ -17,6 +17,8 @@ export interface Asking {
   readonly everyMs?: number;
   /** false: not yet. */
   readonly enabled?: boolean;
+  /** false: the answer to the question before is not shown while this one has none. */
+  readonly keepsPrevious?: boolean;
 }
 
 /** The result of a question: its data, or the failure of the last attempt. */
@@ -29,7 +31,7 @@ export const useGet = <P extends AnswerPath>(path: P, query: Query = {}, asking:
     queryFn: async ({ signal }) => (await callApi({ method: "GET", path, query, signal })) as Answers[P],
     refetchInterval: asking.everyMs === 0 ? false : (asking.everyMs ?? FIGURE_MS),
     enabled: asking.enabled ?? true,
-    placeholderData: keepPreviousData,
+    ...(asking.keepsPrevious === false ? {} : { placeholderData: keepPreviousData }),
   });
 
 /** The same for a list that is a bare array and whose total is in its headers. */

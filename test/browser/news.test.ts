@@ -2,8 +2,9 @@
 // operation log, which lists both.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Account, Json } from "../e2e/harness.ts";
+import { type Account, type Json, until } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
+import { holdNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -82,6 +83,28 @@ inBrowser("news", () => {
     const [one, other] = await Promise.all(readers.map(newsOf));
     expect([one!.user_news.length, other!.user_news.length]).toEqual([1, 0]);
     await page.getByRole("cell", { name: readers[0]!.name }).waitFor();
+    writer.expectClean();
+  });
+
+  test("an item for another group is published once its place is known, and there alone", async () => {
+    const { page } = writer;
+    await writer.goto(`/console/compose?for=group&to=${readers[0]!.id}`, /news/i);
+    await field("Title").fill("For one group");
+    await field("Text").fill("The second one.");
+    const publishButton = page.getByRole("button", { name: "Publish" });
+    await until("it could be published", () => publishButton.isEnabled());
+    const second = await holdNext(page, { path: "/x-dna", query: { id: String(readers[1]!.id) } });
+    await page.getByRole("combobox", { name: "Account" }).click();
+    await page.getByRole("option", { name: readers[1]!.name }).click();
+    await second.came;
+    expect(await publishButton.isDisabled()).toBe(true);
+    second.release();
+    const post = page.waitForRequest((request) => request.method() === "POST");
+    await publish();
+    const place = (await world.call(manager.key, "GET", `/x-dna?id=${readers[1]!.id}`)).body[0].DNA;
+    expect(decodeURIComponent(new URL((await post).url()).pathname)).toBe(
+      `/x-news/${place}${readers[1]!.id}.`,
+    );
     writer.expectClean();
   });
 

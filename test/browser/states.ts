@@ -10,13 +10,16 @@ import type { Role, World } from "./world.ts";
 export interface Calls {
   readonly method?: string;
   readonly path: string | RegExp;
+  /** What the query must have, among others. */
+  readonly query?: Readonly<Record<string, string>>;
   /** So many of them; 1 without it. */
   readonly times?: number;
 }
 
-const isMeant = ({ method, path }: Calls, request: Request): boolean => {
-  const { pathname } = new URL(request.url());
+const isMeant = ({ method, path, query = {} }: Calls, request: Request): boolean => {
+  const { pathname, searchParams } = new URL(request.url());
   if (method !== undefined && request.method() !== method) return false;
+  if (Object.entries(query).some(([name, value]) => searchParams.get(name) !== value)) return false;
   return typeof path === "string" ? pathname === path : path.test(pathname);
 };
 
@@ -80,6 +83,20 @@ export const breakAfterDoing = (page: Page, calls: Calls): Promise<Met> =>
 /** The next calls find no network. */
 export const dropNext = (page: Page, calls: Calls): Promise<Met> =>
   meet(page, calls, (route) => route.abort("internetdisconnected"));
+
+/** The next call is held until `release()`; `came` resolves when the page has sent it. */
+export async function holdNext(
+  page: Page,
+  calls: Calls,
+): Promise<{ readonly came: Promise<void>; readonly release: () => void }> {
+  const [came, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await meet(page, { ...calls, times: 1 }, async (route) => {
+    came.resolve();
+    await released.promise;
+    await route.fallback();
+  });
+  return { came: came.promise, release: released.resolve };
+}
 
 /** The next file of the console that is asked for is gone, as after a newer version was installed. */
 export const loseNextFile = (page: Page, path = /^\/console\/files\/.*\.js$/): Promise<Met> =>

@@ -20,7 +20,7 @@ export function MoveHere({ account }: { readonly account: Account }) {
   const [text, setText] = useState("");
   const isId = ID.test(text.trim());
   const asked = useAccount(isId ? Number(text) : null);
-  const parent = isId && !asked.isPlaceholderData ? (asked.data?.[0] ?? null) : null;
+  const parent = isId ? (asked.data?.[0] ?? null) : null;
   const isUnknown = isId && asked.data?.length === 0;
   const isSame = parent !== null && (parent.ID === account.ID || parent.ID === account.ParentID);
   const children = below.data?.total ?? 0;

@@ -43,7 +43,7 @@ export default function Bill() {
   const id = Number(view.of);
   const of = Number.isSafeInteger(id) && id > 0 && id !== me.id ? id : null;
   const found = useAccount(of);
-  const top = of === null || found.isPlaceholderData ? null : (found.data?.[0] ?? null);
+  const top = of === null ? null : (found.data?.[0] ?? null);
   const isGone = of !== null && found.data?.length === 0;
   const days = billDaysOf(view, Date.now());
   return (
