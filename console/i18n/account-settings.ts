@@ -42,6 +42,8 @@ export const ACCOUNT_SETTINGS = dictionary({
       empty: "No model has a limit here. Enter a model and a figure to set one.",
       model: "Model",
       change: "Change",
+      emptied: (figures: string, model: string) =>
+        `${figures} would stay as it is: an empty figure changes nothing. Enter 0 for no limit, not even the Owner's, or take the limits of ${model} away.`,
       take: "Take away",
       takeTitle: (model: string) => `Take the limits of ${model} away`,
       takeAbout: "The model then has no limits of this account. Those of its Owner hold all the same.",
@@ -147,6 +149,8 @@ export const ACCOUNT_SETTINGS = dictionary({
       empty: "这里没有模型限制。请输入模型和数字来设置。",
       model: "模型",
       change: "修改",
+      emptied: (figures: string, model: string) =>
+        `${figures} 会保持原值：空的数字不会改变任何内容。输入 0 表示不限（也不受 Owner 限制），或移除 ${model} 的限制。`,
       take: "移除",
       takeTitle: (model: string) => `移除 ${model} 的限制`,
       takeAbout: "此账户对该模型不再有限制。Owner 的限制仍然生效。",

@@ -64,6 +64,16 @@ inBrowser("the settings of an account in the console", () => {
     await models.getByRole("button", { name: "Save" }).click();
     await models.getByRole("cell", { name: "5", exact: true }).waitFor();
     expect((await recordOf(account)).ModelLimits["gpt-4o"].rpm).toBe(5);
+    // The service merges figures, so an empty one would stay as it is.
+    await models.getByRole("row", { name: "gpt-4o" }).getByRole("button", { name: "Change" }).click();
+    await models.getByLabel("RPM").fill("");
+    await models.getByLabel("TPM").fill("900");
+    await models.getByText("RPM would stay as it is").waitFor();
+    expect(await models.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await models.getByLabel("RPM").fill("0");
+    await models.getByRole("button", { name: "Save" }).click();
+    await models.getByRole("cell", { name: "900", exact: true }).waitFor();
+    expect((await recordOf(account)).ModelLimits["gpt-4o"]).toEqual({ rpm: 0, tpm: 900 });
     await models.getByRole("row", { name: "gpt-4o" }).getByRole("button", { name: "Take away" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Take away" }).click();
     await models.getByText("No model has a limit here.").waitFor();

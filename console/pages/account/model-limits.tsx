@@ -126,7 +126,11 @@ function LimitForm(props: {
   );
   const figures = figuresOf(typed);
   const name = model.trim();
-  const isReady = name !== "" && figures !== null;
+  // The service merges figure by figure, so a figure that is emptied would stay.
+  const emptied = NAMES.filter(
+    (one) => name === start?.model && start.limits[one] !== undefined && (typed[one] ?? "").trim() === "",
+  );
+  const isReady = name !== "" && figures !== null && emptied.length === 0;
   const body = { ModelLimits: { [name]: figures } };
   return (
     <WriteForm
@@ -152,12 +156,18 @@ function LimitForm(props: {
             key={one}
             label={one.toUpperCase()}
             value={typed[one] ?? ""}
+            error={emptied.includes(one)}
             onChange={(event) => setTyped({ ...typed, [one]: event.currentTarget.value })}
             inputMode="numeric"
             autoComplete="off"
           />
         ))}
       </SimpleGrid>
+      {emptied.length > 0 && (
+        <Text size="sm" role="alert">
+          {words.emptied(emptied.map((one) => one.toUpperCase()).join(", "), name)}
+        </Text>
+      )}
     </WriteForm>
   );
 }

@@ -2,12 +2,15 @@
 
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_CONFIG } from "../../../actors/owner/config.ts";
+import { parseModelLimits } from "../../../actors/owner/map-edit-parsers.ts";
+import { applyEdits } from "../../../actors/owner/map-edits.ts";
 import { pick } from "../../../actors/pattern.ts";
 import { toNanos } from "../../../console/api/amount.ts";
 import {
   gridRows,
   holdingLimits,
   type LimitEdits,
+  type LimitMap,
   limitsBody,
   limitsOfRows,
 } from "../../../console/pages/admin/model-limits/limit-draft.ts";
@@ -68,14 +71,29 @@ describe("limits of models", () => {
   const body = (edits: LimitEdits) => limitsBody(gridRows(saved, edits));
 
   test("what is changed or new is sent alone, in a merge", () => {
-    expect(body({ "gpt-4o": { rpm: "1,200", tpd: "" }, "gpt-*": { tpm: "5" } })).toEqual({
-      "gpt-4o": { rpm: 1_200 },
+    expect(body({ "gpt-4o": { rpm: "1,200" }, "gpt-*": { tpm: "5" } })).toEqual({
+      "gpt-4o": { rpm: 1_200, tpd: 9_000_000 },
       "gpt-*": { tpm: 5 },
     });
   });
 
   test("where an entry goes, the whole map is sent as a text that replaces it", () => {
     expect(body({ "o4-*": null })).toBe('{"gpt-4o":{"rpm":600,"tpd":9000000}}');
+  });
+
+  test.each([
+    ["a figure changes and another comes", { "gpt-4o": { rpm: "700", rph: "8" } }],
+    ["a figure goes", { "gpt-4o": { tpd: "" } }],
+    [
+      "a figure goes where another one changes",
+      { "gpt-4o": { rpm: "700", tpd: " " }, "gpt-*": { tpm: "5" } },
+    ],
+    ["all figures of an entry go", { "o4-*": { rph: "" } }],
+    ["an entry goes", { "o4-*": null, "gpt-*": { tpm: "5" } }],
+  ] as const)("the service comes to what the grid shows where %s", (_, edits) => {
+    const sent = parseModelLimits(JSON.parse(JSON.stringify(body(edits))));
+    if (!sent.ok) throw new Error(sent.message);
+    expect(applyEdits<LimitMap[string]>(saved, sent.value)).toEqual(limitsOfRows(gridRows(saved, edits)));
   });
 
   test("nothing is sent for the same limits, nor while a cell cannot be read", () => {

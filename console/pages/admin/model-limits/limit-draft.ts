@@ -22,6 +22,8 @@ export interface GridRow {
   readonly texts: LimitTexts;
   /** Cells whose text is no limit. */
   readonly unreadable: readonly LimitField[];
+  /** Whether a limit that is saved is taken out of the row. */
+  readonly losesLimit: boolean;
   readonly state: "saved" | "changed" | "new" | "removed";
 }
 
@@ -53,8 +55,11 @@ export function gridRows(saved: LimitMap, edits: LimitEdits): GridRow[] {
     ) as LimitTexts;
     const unreadable = LIMIT_FIELDS.filter((field) => limitOf(texts[field]) === null);
     const isChanged = LIMIT_FIELDS.some((field) => limitOf(texts[field]) !== limits[field]);
+    const losesLimit = LIMIT_FIELDS.some(
+      (field) => limits[field] !== undefined && limitOf(texts[field]) === undefined,
+    );
     const state = edit === null ? "removed" : !isSaved ? "new" : isChanged ? "changed" : "saved";
-    return [{ pattern, texts, unreadable, state } as const];
+    return [{ pattern, texts, unreadable, losesLimit, state } as const];
   });
 }
 
@@ -75,8 +80,8 @@ export const limitsOfRows = (rows: readonly GridRow[]): LimitMap =>
   );
 
 /**
- * Returns the value of MODEL_LIMITS that is sent, or null when nothing differs or a cell cannot be read. An object is merged entry
- * by entry, so it has what differs alone; where an entry goes the whole map is sent as a text, which replaces it.
+ * Returns the value of MODEL_LIMITS that is sent, or null when nothing differs or a cell cannot be read. An object is merged limit
+ * by limit, so it has the entries that differ alone; where an entry or a limit goes the whole map is sent as a text, which replaces it.
  */
 export function limitsBody(rows: readonly GridRow[]): LimitMap | string | null {
   const differing = rows.filter(({ state }) => state !== "saved");
@@ -84,7 +89,7 @@ export function limitsBody(rows: readonly GridRow[]): LimitMap | string | null {
     ({ state, unreadable }) => state === "removed" || unreadable.length === 0,
   );
   if (differing.length === 0 || !isReadable) return null;
-  const isRemoving = differing.some(({ state }) => state === "removed");
+  const isRemoving = differing.some(({ state, losesLimit }) => state === "removed" || losesLimit);
   return isRemoving ? JSON.stringify(limitsOfRows(rows)) : limitsOfRows(differing);
 }
 
