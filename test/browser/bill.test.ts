@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
+import { failNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -88,5 +89,30 @@ inBrowser("bills in the console", () => {
     expect(await accounts.isVisible()).toBe(true);
     await page.emulateMedia({ media: "screen" });
     visitor.expectClean();
+  });
+
+  test("a level and a statement say when what is below an account could not be asked for, and ask again", async () => {
+    const { team, reseller, owner } = world.tree;
+    const { page } = visitor;
+    const place = `.1.${owner.id}.${reseller.id}.${team.id}.`;
+    const below = shown((await billOf(place)).total_credit_used);
+    const notice = page.getByRole("alert");
+    const askAgain = async (): Promise<void> => {
+      await notice.getByText("The service cannot answer now").waitFor();
+      expect(await notice.count()).toBe(1);
+      await notice.getByRole("button", { name: "Try again" }).click();
+      await notice.waitFor({ state: "detached" });
+    };
+    await failNext(page, { path: "/x-bill", query: { user: place } });
+    await visitor.goto(`/console/bill/${team.id}?period=custom&${DAYS}`, "Search Team");
+    await askAgain();
+    const accounts = page.getByRole("region", { name: "Accounts below it" }).first();
+    expect(await accounts.locator("tfoot td").last().textContent()).toBe(below);
+
+    await failNext(page, { path: "/x-bill", query: { user: place } });
+    await visitor.goto(`/console/bill?period=custom&${DAYS}`, "Subtree bill");
+    await askAgain();
+    expect((await cellsOf("Search Team"))[2]).toBe(below);
+    visitor.expectClean(/503/);
   });
 });

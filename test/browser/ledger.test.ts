@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Json } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
+import { failNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -50,6 +51,36 @@ inBrowser("the ledger in the console", () => {
     await page.locator('[data-equation="true"]').waitFor();
     expect(new URL(page.url()).searchParams.get("open")).toBe(lines[0].id);
     visitor.expectClean();
+  });
+
+  test("a charge that could not be asked for is not said to be unknown, and is asked for again", async () => {
+    const { page } = visitor;
+    const { lines } = await ask("/dashboard/ledger?type=charge&model=o4-mini&size=1");
+    const request = lines[0].id;
+    for (const question of ["explain", "ledger"]) {
+      await failNext(page, { path: `/dashboard/${question}`, query: { request } });
+    }
+    await failNext(page, { path: "/dashboard/requests" });
+    await visitor.goto(`/console/ledger?type=charge&model=o4-mini&open=${request}`, TITLE);
+    const sheet = page.getByRole("dialog");
+    const notice = sheet.getByRole("alert");
+    await notice.getByText("The service cannot answer now").waitFor();
+    expect(await notice.count()).toBe(1);
+    expect(await sheet.getByText("No attempt and no charge").count()).toBe(0);
+    await notice.getByRole("button", { name: "Try again" }).click();
+    await sheet.locator('[data-equation="true"]').waitFor();
+    await notice.waitFor({ state: "detached" });
+
+    // Half of what is known is shown, and that the rest could not be asked for.
+    await failNext(page, { path: "/dashboard/explain", query: { request } });
+    await page.reload();
+    await notice.getByRole("button", { name: "Try again" }).click();
+    await sheet.locator('[data-equation="true"]').waitFor();
+
+    await visitor.goto("/console/ledger?open=00000000000000000000000000", TITLE);
+    await sheet.getByText("No attempt and no charge").waitFor();
+    expect(await notice.count()).toBe(0);
+    visitor.expectClean(/503/, /404/);
   });
 
   test("filters are in the address, and a transfer opens what is known of it", async () => {

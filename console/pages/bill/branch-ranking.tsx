@@ -2,18 +2,19 @@
 // that has subaccounts leads to its own level.
 
 import { Anchor, Text } from "@mantine/core";
-import { useQueries } from "@tanstack/react-query";
+import { type UseQueryResult, useQueries } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { type Account, dnaBelow } from "../../api/accounts.ts";
 import { countText, type Nanos, plainUsd } from "../../api/amount.ts";
 import { callApi } from "../../api/call.ts";
-import type { CallFailed } from "../../api/failure.ts";
+import type { CallFailed, Failure } from "../../api/failure.ts";
 import { linesAddress } from "../../api/ledger-filter.ts";
 import { useGetList } from "../../api/queries.ts";
 import { Amount } from "../../components/amount.tsx";
 import { AskedState } from "../../components/asked-state.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { FailureNotice } from "../../components/failure-notice.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { BILL } from "../../i18n/bill.ts";
 import { useWords } from "../../i18n/language.ts";
@@ -63,12 +64,14 @@ function BranchTable(
 ) {
   const { bill, days, view, change, accounts, total, page } = props;
   const words = useWords(BILL);
-  const branches = branchesOf(accounts, bill.usage_users, useBillsBelow(accounts, days));
+  const below = useBillsBelow(accounts, days);
+  const branches = branchesOf(accounts, bill.usage_users, below.bills);
   const isWhole = total <= PAGE_SIZE;
   const rest = isWhole ? restOf(bill.total_credit_used, branches) : null;
   const list = { page, size: PAGE_SIZE, total, has_more: page * PAGE_SIZE < total };
   return (
     <div>
+      {below.failure !== null && <FailureNotice failure={below.failure} onRetry={below.retry} />}
       <DataTable
         caption={words.byBranch}
         columns={columnsOf(words, props)}
@@ -167,11 +170,15 @@ function BranchName({ account, view }: { readonly account: Account; readonly vie
   );
 }
 
+/** The bills below accounts by their ids, and the first failure to ask for one; `retry` asks again for all that failed. */
+interface BillsBelow {
+  readonly bills: ReadonlyMap<number, SubtreeBill | undefined>;
+  readonly failure: Failure | null;
+  readonly retry: () => void;
+}
+
 /** Asks for the bills below those accounts that have subaccounts. */
-function useBillsBelow(
-  accounts: readonly Account[],
-  { query }: BillDays,
-): ReadonlyMap<number, SubtreeBill | undefined> {
+function useBillsBelow(accounts: readonly Account[], { query }: BillDays): BillsBelow {
   const parents = accounts.filter(({ children = 0 }) => children > 0);
   const asked = useQueries({
     queries: parents.map(({ DNA, ID }) => {
@@ -182,6 +189,11 @@ function useBillsBelow(
           (await callApi({ method: "GET", path: "/x-bill", query: whole, signal })) as SubtreeBill,
       };
     }),
-  }) as readonly { readonly data: SubtreeBill | undefined; readonly error: CallFailed | null }[];
-  return new Map(parents.map(({ ID }, at) => [ID, asked[at]?.data]));
+  }) as readonly UseQueryResult<SubtreeBill, CallFailed>[];
+  const failed = asked.filter(({ data, error }) => data === undefined && error !== null);
+  return {
+    bills: new Map(parents.map(({ ID }, at) => [ID, asked[at]?.data])),
+    failure: failed[0]?.error?.failure ?? null,
+    retry: () => failed.forEach(({ refetch }) => void refetch()),
+  };
 }

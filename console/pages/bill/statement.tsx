@@ -90,11 +90,17 @@ function Sheet({ id, account, days }: SheetProps) {
           <>
             <ModelsTable bill={bill} />
             <DaysTable bill={bill} id={id} />
-            {below.data !== undefined && below.data.usage_users.length > 0 && (
-              <>
-                <AccountsTable bill={below.data} />
-                <Sum own={bill.total_credit_used} below={below.data.total_credit_used} />
-              </>
+            {account !== null && (
+              <AskedState asked={below}>
+                {(under) =>
+                  under.usage_users.length > 0 && (
+                    <>
+                      <AccountsTable bill={under} />
+                      <Sum own={bill.total_credit_used} below={under.total_credit_used} />
+                    </>
+                  )
+                }
+              </AskedState>
             )}
           </>
         )}

@@ -3,8 +3,10 @@
 
 import { Drawer, Stack, Text } from "@mantine/core";
 import { questionAbout, useAccountGet, useAccountView } from "../../api/account-view.ts";
+import type { CallFailed } from "../../api/failure.ts";
 import { CopyCurl } from "../../components/copy.tsx";
 import { Empty } from "../../components/empty.tsx";
+import { FailureNotice } from "../../components/failure-notice.tsx";
 import { useWords } from "../../i18n/language.ts";
 import { REQUESTS } from "../../i18n/requests.ts";
 import { AttemptList } from "./attempts.tsx";
@@ -26,10 +28,13 @@ export default function RequestSheet(props: { readonly request: string; readonly
   );
 }
 
+/** Whether a question has failed. A request that was refused has no explanation, which is an answer. */
+const isFailure = (error: CallFailed | null): boolean =>
+  error !== null && !(error.failure.kind === "refused" && error.failure.code === "not_found");
+
 function SheetContent({ request }: { readonly request: string }) {
   const words = useWords(REQUESTS);
   const view = useAccountView();
-  // A refused request has no explanation, which is no failure of this page.
   const explained = useAccountGet("explain", { request }, { everyMs: 0 });
   const ledger = useAccountGet("ledger", { request, size: 10 }, { everyMs: 0 });
   const recent = useAccountGet("requests", { size: RECENT_ROWS }, { everyMs: 0 });
@@ -41,12 +46,20 @@ function SheetContent({ request }: { readonly request: string }) {
     explained: explained.data ?? null,
     row: recent.data?.requests.find((row) => row.id === request || row.request_id === request) ?? null,
   };
+  const failed = [explained, ledger, recent].filter(
+    ({ data, error }) => data === undefined && isFailure(error),
+  );
+  const failure = failed[0]?.error?.failure;
+  const notice = failure !== undefined && (
+    <FailureNotice failure={failure} onRetry={() => failed.forEach(({ refetch }) => void refetch())} />
+  );
   if (known.line === null && known.explained === null && known.row === null) {
-    return <Empty text={words.unknownRequest} />;
+    return notice || <Empty text={words.unknownRequest} />;
   }
   const { path, query } = questionAbout(view, "explain", { request });
   return (
     <Stack gap="md">
+      {notice}
       <RequestFacts known={known} />
       <WhyRefused known={known} />
       {known.explained?.request !== undefined && <EquationOf request={known.explained.request} />}
