@@ -1,23 +1,40 @@
 // Buttons that put a text on the clipboard, and a key that is shown once.
 
-import { Alert, Button, Code, CopyButton, Group, Stack } from "@mantine/core";
+import { Alert, Button, Code, Group, Stack } from "@mantine/core";
+import { useTimeout } from "@mantine/hooks";
+import { type MouseEvent, useState } from "react";
 import { addressOf, type Query } from "../api/call.ts";
 import { curlOf } from "../api/curl.ts";
 import { useWords } from "../i18n/language.ts";
 import { SHELL } from "../i18n/shell.ts";
+import { putOnClipboard } from "./clipboard.ts";
 import { saveFile } from "./download.tsx";
+import { loadLater } from "./load-later.tsx";
+
+const CopyByHand = loadLater(() => import("./copy-by-hand.tsx"));
+
+/** So long the button says that the text is copied. */
+const COPIED_MS = 2_000;
 
 /** A button that copies a text; `label` says what, "Copy" by default. */
 export function Copy(props: { readonly text: string; readonly label?: string }) {
+  const { text, label } = props;
   const words = useWords(SHELL);
+  const [outcome, setOutcome] = useState<"none" | "copied" | "refused">("none");
+  const { start, clear } = useTimeout(() => setOutcome("none"), COPIED_MS);
+  const copy = async (event: MouseEvent<HTMLButtonElement>) => {
+    const isCopied = await putOnClipboard(text, event.currentTarget);
+    clear();
+    setOutcome(isCopied ? "copied" : "refused");
+    if (isCopied) start();
+  };
   return (
-    <CopyButton value={props.text}>
-      {({ copied, copy }) => (
-        <Button variant="default" onClick={copy}>
-          {copied ? words.copied : (props.label ?? words.copy)}
-        </Button>
-      )}
-    </CopyButton>
+    <>
+      <Button variant="default" onClick={(event) => void copy(event)}>
+        {outcome === "copied" ? words.copied : (label ?? words.copy)}
+      </Button>
+      {outcome === "refused" && <CopyByHand text={text} label={label ?? words.copy} />}
+    </>
   );
 }
 

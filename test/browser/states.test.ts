@@ -255,4 +255,48 @@ inBrowser("states of the console", () => {
     await page.getByRole("heading", { level: 1, name: "首页" }).waitFor();
     visitor.expectClean();
   });
+
+  describe("a text is copied", () => {
+    /** What a page at a plain http address of another host has, where there is no Clipboard API. */
+    const withoutApi = () => void Reflect.deleteProperty(Navigator.prototype, "clipboard");
+    const refusedByApi = () => {
+      Clipboard.prototype.writeText = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+    };
+    const openStart = async (...scripts: (() => void)[]): Promise<Visitor> => {
+      const visitor = await visit("leaf");
+      for (const script of scripts) await visitor.context.addInitScript(script);
+      await visitor.goto("/console/start", "Start");
+      return visitor;
+    };
+
+    test.each([
+      ["where there is no Clipboard API", withoutApi],
+      ["where the Clipboard API refuses it", refusedByApi],
+    ])("%s", async (_, script) => {
+      const visitor = await openStart(script);
+      const { page } = visitor;
+      const copy = page.getByRole("button", { name: "Copy", exact: true }).first();
+      await copy.focus();
+      await page.keyboard.press("Enter");
+      const copied = page.getByRole("button", { name: "Copied", exact: true });
+      await copied.waitFor();
+      expect(await copied.evaluate((button) => document.activeElement === button)).toBe(true);
+      await page.evaluate(() => document.body.appendChild(document.createElement("textarea")).focus());
+      await page.keyboard.press("ControlOrMeta+V");
+      expect(await page.locator("textarea").inputValue()).toBe(`${new URL(page.url()).origin}/v1`);
+      visitor.expectClean();
+    });
+
+    test("by hand where the browser allows no other way: it is selected", async () => {
+      const visitor = await openStart(refusedByApi, () => {
+        document.execCommand = () => false;
+      });
+      const { page } = visitor;
+      await page.getByRole("button", { name: "Copy", exact: true }).first().click();
+      await page.getByRole("status").getByText("Press Ctrl+C").waitFor();
+      expect(await page.evaluate(() => String(getSelection()))).toBe(`${new URL(page.url()).origin}/v1`);
+      await visitor.expectAccessible();
+      visitor.expectClean();
+    });
+  });
 });
