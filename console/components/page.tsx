@@ -25,7 +25,7 @@ export function Page(props: {
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-start" gap="xs">
-        <div>
+        <div className="page-heading">
           <Title order={isInside ? 2 : 1}>{title}</Title>
           {about !== undefined && (
             <Text size="sm" c="dimmed" component="div">

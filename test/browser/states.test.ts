@@ -3,6 +3,7 @@
 
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { inBrowser } from "./browser.ts";
+import { pagesOf } from "./pages.ts";
 import {
   breakAfterDoing,
   dropNext,
@@ -224,6 +225,25 @@ inBrowser("states of the console", () => {
       await visitor.goto("/console", "Home");
       await visitor.expectNoOverflow();
       await visitor.expectAccessible("contrast");
+      visitor.expectClean();
+    });
+
+    test("of 63 letters without a space make no page wider than a phone", async () => {
+      const named = (letter: string) => ({ Name: letter.repeat(63), Alias: letter.repeat(64) });
+      const account = await makeAccount(world, "reseller", { ...named("W"), CreditGranted: 20 });
+      const { body } = await world.call(account.key, "POST", "/x-users", {
+        ...{ ...named("M"), Email: "m@arborgate.example", CreditGranted: 2 },
+      });
+      const visitor = await visit("reseller", { key: account.key, width: 390 });
+      await visitor.goto("/console", "Home");
+      const wide: string[] = [];
+      for (const row of pagesOf("reseller")) {
+        const isBelow = row.path.includes("{leaf}");
+        const heading = isBelow ? body.User.Updates.Name : row.heading;
+        await visitor.follow(row.path.replace("{leaf}", body.User.ID), heading);
+        await visitor.expectNoOverflow().catch((error: Error) => wide.push(error.message));
+      }
+      expect(wide).toEqual([]);
       visitor.expectClean();
     });
   });
