@@ -1,4 +1,5 @@
-// Time that is left until an instant, counted down in the page. All of them share one clock, which runs while one is shown.
+// Time that is left until an instant, counted down in the page. All of them share one clock, which runs while one is shown and the
+// tab is visible: what is asked for by the time of the clock is not asked for in a hidden tab.
 
 import { Text } from "@mantine/core";
 import { useSyncExternalStore } from "react";
@@ -11,6 +12,7 @@ let now = Date.now();
 let ticking: ReturnType<typeof setInterval> | null = null;
 
 function tick(): void {
+  if (document.visibilityState === "hidden") return;
   now = Date.now();
   for (const listener of listeners) listener();
 }
@@ -29,7 +31,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Returns the wall clock in milliseconds, and renders again every second. */
+/** Returns the wall clock in milliseconds, and renders again every second while the tab is visible. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 const twoDigits = (figure: number): string => String(figure).padStart(2, "0");

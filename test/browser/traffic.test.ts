@@ -53,4 +53,34 @@ inBrowser("traffic", () => {
     );
     visitor.expectClean();
   });
+
+  test("a tab that is hidden asks for no events", async () => {
+    const hidden = await openVisitor(world, "owner");
+    const { page } = hidden;
+    await page.clock.install();
+    await hidden.goto("/console/admin/traffic", "Traffic");
+    let asked = 0;
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/x-events") asked++;
+    });
+    const show = (state: DocumentVisibilityState) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "visibilityState", { get: () => value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+      }, state);
+    const passMinutes = async () => {
+      await page.clock.runFor(2 * 60_000);
+      await hidden.settled();
+    };
+    await show("hidden");
+    await hidden.settled();
+    asked = 0;
+    await passMinutes();
+    expect(asked).toBe(0);
+    await show("visible");
+    await passMinutes();
+    expect(asked).toBeGreaterThan(0);
+    hidden.expectClean();
+    await hidden.close();
+  });
 });
