@@ -54,6 +54,13 @@ inBrowser("traffic", () => {
     visitor.expectClean();
   });
 
+  test("days that are none in the address are the default", async () => {
+    await visitor.goto("/console/admin/traffic?days=abc", "Traffic");
+    await visitor.page.getByRole("figure", { name: /^Sleeps of keys/ }).waitFor();
+    expect(await visitor.page.getByRole("radio", { name: "7 d", exact: true }).isChecked()).toBe(true);
+    visitor.expectClean();
+  });
+
   test("a tab that is hidden asks for no events", async () => {
     const hidden = await openVisitor(world, "owner");
     const { page } = hidden;

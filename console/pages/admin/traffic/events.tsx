@@ -17,7 +17,7 @@ import { TRAFFIC } from "../../../i18n/traffic.ts";
 import { useKeyNames } from "../pool/pool-keys.ts";
 import { TimeLine } from "./time-line.tsx";
 import type { PoolEvent } from "./time-spans.ts";
-import type { TrafficProps } from "./traffic-view.ts";
+import { TRAFFIC_VIEW, type TrafficProps } from "./traffic-view.ts";
 
 const CHOICES = ["1", "7", "30"] as const;
 const MINUTE_MS = 60_000;
@@ -30,7 +30,9 @@ export function Events({ view, change }: TrafficProps) {
   const words = useWords(TRAFFIC);
   // It moves once a minute, so that the question stays the same meanwhile.
   const untilMs = Math.ceil((useNow() + 1) / MINUTE_MS) * MINUTE_MS;
-  const fromMs = untilMs - Number(view.days) * DAY_MS;
+  // An address may have anything in place of the days.
+  const days = CHOICES.find((one) => one === view.days) ?? TRAFFIC_VIEW.days;
+  const fromMs = untilMs - Number(days) * DAY_MS;
   const from = new Date(fromMs).toISOString();
   const line = useGet("/x-events", { from, page: 1, size: LINE_MAX }, { everyMs: LOOK_MS });
   const names = useKeyNames();
@@ -41,8 +43,8 @@ export function Events({ view, change }: TrafficProps) {
       title={words.events}
       aside={
         <SegmentedControl
-          value={view.days}
-          onChange={(days) => change({ days })}
+          value={days}
+          onChange={(chosen) => change({ days: chosen })}
           aria-label={words.period}
           data={CHOICES.map((value) => ({ value, label: words.days(value) }))}
         />
@@ -51,7 +53,7 @@ export function Events({ view, change }: TrafficProps) {
       <AskedState asked={line} rows={4}>
         {({ events }) =>
           events.length === 0 ? (
-            <Empty text={words.noEvents(view.days)} />
+            <Empty text={words.noEvents(days)} />
           ) : (
             <TimeLine events={events} fromMs={fromMs} untilMs={untilMs} nameOf={nameOf} />
           )
