@@ -2,9 +2,9 @@
 // the billionth, and however often it is asked it is done once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Account, Json } from "../e2e/harness.ts";
+import { type Account, type Json, until } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
-import { failAfterDoing } from "./states.ts";
+import { failAfterDoing, failNext, holdNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -119,5 +119,25 @@ inBrowser("transfers of credit in the console", () => {
     await dialog().getByRole("button", { name: "Close" }).last().click();
     await page.getByText("The balance does not suffice").waitFor();
     visitor.expectClean();
+  });
+
+  test("a dialog whose transfer runs stays until its outcome is there", async () => {
+    const { page } = visitor;
+    await visitor.goto(`/console/accounts/${account.id}`, "Credit Moves");
+    await page.getByRole("button", { name: "Give or take credit" }).click();
+    const path = `/x-users/${account.id}`;
+    await failNext(page, { method: "PUT", path });
+    const held = await holdNext(page, { method: "PUT", path });
+    await dialog().getByLabel("Amount").fill("2.5");
+    const give = dialog().getByRole("button", { name: "Give credit" });
+    await give.click();
+    await held.came;
+    await until("the form shows that it runs", () => give.isDisabled());
+    await page.keyboard.press("Escape");
+    held.release();
+    await dialog().getByText("The outcome is unknown").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    visitor.expectClean(/503/);
   });
 });

@@ -19,7 +19,7 @@ import { useAccountGet } from "../../api/account-view.ts";
 import { type Account, ancestorsOf, useAccount } from "../../api/accounts.ts";
 import { type Nanos, parseUsd, plainUsd, toNanos, usdText } from "../../api/amount.ts";
 import { isRoot } from "../../api/role.ts";
-import { useWrite } from "../../api/writes.ts";
+import { useWrite, type Writing } from "../../api/writes.ts";
 import { WriteForm } from "../../components/write-form.tsx";
 import { useStatus } from "../../frame/status.ts";
 import { ACCOUNT } from "../../i18n/account.ts";
@@ -42,15 +42,19 @@ export function Transfer(props: { readonly account: Account; readonly onClose: (
   const { account, onClose } = props;
   const words = useWords(ACCOUNT).transfer;
   const [done, setDone] = useState<Kind | null>(null);
+  const writing = useWrite();
   return (
     <Modal
       opened
-      onClose={onClose}
+      // A dialog that is gone could not say what became of the transfer.
+      onClose={() => {
+        if (!writing.isRunning) onClose();
+      }}
       title={<span className="cut">{words.title(account.Name)}</span>}
       size="lg"
     >
       {done === null ? (
-        <TransferForm account={account} onDone={setDone} />
+        <TransferForm account={account} writing={writing} onDone={setDone} />
       ) : (
         <Done kind={done} account={account} onAgain={() => setDone(null)} onClose={onClose} />
       )}
@@ -98,11 +102,14 @@ function useAbove(account: Account, kind: Kind) {
   return { name: record?.Name ?? "", balance: record?.Balance ?? null, isKnown: record !== undefined };
 }
 
-function TransferForm(props: { readonly account: Account; readonly onDone: (kind: Kind) => void }) {
-  const { account, onDone } = props;
+function TransferForm(props: {
+  readonly account: Account;
+  readonly writing: Writing<unknown>;
+  readonly onDone: (kind: Kind) => void;
+}) {
+  const { account, writing, onDone } = props;
   const words = useWords(ACCOUNT).transfer;
   const fieldWords = useWords(FIELD_WORDS);
-  const writing = useWrite();
   const [kind, setKind] = useState<Kind>("give");
   const [amountText, setAmount] = useState("");
   const [daysText, setDays] = useState("");
