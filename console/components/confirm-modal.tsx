@@ -17,8 +17,12 @@ export function ConfirmModal<A>(props: {
 }) {
   const { title, write, submit, onClose, onDone, isFinal = false, children } = props;
   const writing = useWrite<A>();
+  // A dialog that is gone could not say what became of the write.
+  const close = () => {
+    if (!writing.isRunning) onClose();
+  };
   return (
-    <Dialog onClose={onClose} title={title}>
+    <Dialog onClose={close} title={title}>
       <WriteForm
         writing={writing}
         write={write}

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type Account, type Json, until } from "../e2e/harness.ts";
 import { inBrowser } from "./browser.ts";
-import { failNext } from "./states.ts";
+import { failNext, holdNext } from "./states.ts";
 import { openVisitor, type Visitor } from "./visit.ts";
 import { sharedWorld, type World } from "./world.ts";
 
@@ -198,5 +198,28 @@ inBrowser("the page of API keys", () => {
     await button("Save").click();
     await visitor.page.getByRole("dialog").waitFor({ state: "detached" });
     expect((await keyNamed("until december")).expires_at).toBe("2027-12-12T11:30:00.000Z");
+  });
+
+  test("what is asked about first stays until its outcome is there", async () => {
+    const { page } = visitor;
+    await world.call(account.key, "POST", "/dashboard/keys", { Name: "kept in view", Scopes: ["invoke"] });
+    await page.reload();
+    await button("Open kept in view").click();
+    const { id } = await keyNamed("kept in view");
+    await failNext(page, { method: "PUT", path: `/dashboard/keys/${id}` });
+    const held = await holdNext(page, { method: "PUT", path: `/dashboard/keys/${id}` });
+    await button("Disable").click();
+    await inDialog("Disable").click();
+    await held.came;
+    await until("the form shows that it runs", () => inDialog("Disable").isDisabled());
+    await page.keyboard.press("Escape");
+    held.release();
+    await page.getByText("The outcome is unknown").waitFor();
+    const dialogs = () => page.getByRole("dialog").count();
+    await page.keyboard.press("Escape");
+    await until("the sheet alone is open", async () => (await dialogs()) === 1);
+    await page.keyboard.press("Escape");
+    await until("nothing is open", async () => (await dialogs()) === 0);
+    visitor.expectClean(/503/);
   });
 });

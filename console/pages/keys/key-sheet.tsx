@@ -34,8 +34,12 @@ export function KeySheet(props: {
   const isTouchable = mayTouch(caller, row);
   const isMainOfCaller = row.id === MAIN_KEY_ID && caller.isOwn && caller.isMain;
   const doing = { row, user, onClose: () => setAct(null) };
+  // Escape reaches the sheet too while a dialog is over it, and is meant for the dialog.
+  const close = () => {
+    if (act === null) onClose();
+  };
   return (
-    <Sheet onClose={onClose} title={words.made(row.name)}>
+    <Sheet onClose={close} title={words.made(row.name)}>
       <Stack gap="sm">
         <KeyFacts row={row} />
         {isTouchable && (
