@@ -103,7 +103,10 @@ export function createIdempotencyRecords(parts: {
 
   /** Returns null when the answer is not kept, too old, or sealed with a key that is not configured. */
   async function kept(account: AccountId, key: string, charge: string): Promise<KeptResponse | null> {
-    const row = await store.answer(answerId(account, key, charge), clock.wall());
+    const now = clock.wall();
+    const row =
+      (await store.answer(answerId(account, key, charge), now)) ??
+      (await store.answer(olderAnswerId(account, key), now));
     if (row === null) return null;
     try {
       return JSON.parse(vault.open(JSON.parse(row.body)));
@@ -150,5 +153,7 @@ export function createIdempotencyRecords(parts: {
 }
 
 const answerId = (account: AccountId, key: string, charge: string): string =>
-  `${account}:gateway:${key}:${charge}`;
+  `${olderAnswerId(account, key)}:${charge}`;
+/** Where earlier versions kept the answer, whichever request it was of. */
+const olderAnswerId = (account: AccountId, key: string): string => `${account}:gateway:${key}`;
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
