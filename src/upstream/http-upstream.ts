@@ -106,7 +106,7 @@ export function createHttpUpstream(
     if (redirect) body.cancel();
     const evidence = { status, headers, bodyText, model, nowMs: clock.wall() };
     if (mayLackPath === true && isMissingPath(evidence)) {
-      missingPaths.add(key.provider, path);
+      missingPaths.add(key.provider, path, model);
       return failed("path_missing", `status ${status}`, status);
     }
     return { ok: false, signal: classify(evidence) };
@@ -121,7 +121,7 @@ export function createHttpUpstream(
       const found = destinations.find(to);
       return "fault" in found ? `Provider ${found.text}` : new URL(found.place.url);
     },
-    lacks: (provider, path) => missingPaths.has(provider, path),
+    lacks: (provider, path, model) => missingPaths.has(provider, path, model),
     send,
   };
 }

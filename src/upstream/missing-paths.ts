@@ -1,5 +1,8 @@
 // Remembers which base addresses turned out to lack a path, so that requests are not sent there in vain. It is soft: what is
 // forgotten is learned again from the next answer. It judges no answer; upstream-failure.ts does.
+//
+// /v1/responses is remembered for all models, because a request there goes on translated. At other paths it ends, and an answer
+// without words may mean the model alone, so that it is remembered for that model: no request closes a path to other models.
 
 import type { Clock } from "../base/clock.ts";
 
@@ -15,18 +18,18 @@ export class MissingPaths {
 
   constructor(private readonly clock: Pick<Clock, "mono">) {}
 
-  /** Remembers that a base URL lacks a path. */
-  add(provider: string, path: string): void {
-    const name = nameOf(provider, path);
+  /** Remembers that a base URL lacks a path for a model. */
+  add(provider: string, path: string, model: string): void {
+    const name = nameOf(provider, path, model);
     this.known.delete(name);
     if (this.known.size >= PATHS_MAX) this.known.delete(this.known.keys().next().value!);
     this.known.set(name, this.clock.mono() + REMEMBERED_MS);
   }
 
-  /** Whether a base URL is known to lack a path. */
-  has(provider: string, path: string): boolean {
+  /** Whether a base URL is known to lack a path for a model. */
+  has(provider: string, path: string, model: string): boolean {
     if (this.known.size === 0) return false;
-    const name = nameOf(provider, path);
+    const name = nameOf(provider, path, model);
     const until = this.known.get(name);
     if (until === undefined) return false;
     if (until > this.clock.mono()) return true;
@@ -36,7 +39,10 @@ export class MissingPaths {
 }
 
 /** A base URL without a path means the same as one that ends in /v1; see standard.ts. */
-function nameOf(provider: string, path: string): string {
+function nameOf(provider: string, path: string, model: string): string {
   const url = URL.parse(provider);
-  return url === null ? path : `${url.host}${url.pathname.replace(/\/+$/, "") || "/v1"} ${path}`;
+  const place = path === FOR_ALL_MODELS ? path : `${path} ${model}`;
+  return url === null ? place : `${url.host}${url.pathname.replace(/\/+$/, "") || "/v1"} ${place}`;
 }
+
+const FOR_ALL_MODELS = "/v1/responses";

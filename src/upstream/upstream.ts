@@ -91,8 +91,8 @@ export interface Upstream {
   naming(to: Destination): ProviderModelNaming;
   /** Returns the URL that `send` would call, which holds no secret, or a text that says why there is none. */
   address(to: Destination): URL | string;
-  /** Whether the host of a base URL has answered within the last hour that it lacks a path. */
-  lacks(provider: string, path: string): boolean;
+  /** Whether the host of a base URL has answered within the last hour that it lacks a path for a model. */
+  lacks(provider: string, path: string, model: string): boolean;
   /** Sends one attempt and waits for the response head. */
   send(attempt: UpstreamRequest): Promise<UpstreamHead | UpstreamFailureResult>;
 }

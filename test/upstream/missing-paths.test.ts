@@ -35,26 +35,40 @@ describe("an answer says that the path is missing", () => {
 describe("a missing path", () => {
   test("is that of a host name, port and base path: other APIs of the host may have it", () => {
     const paths = new MissingPaths(manualClock());
-    paths.add("https://a.example:8443/v1", PATH);
+    paths.add("https://a.example:8443/v1", PATH, "m");
     for (const same of ["https://a.example:8443", "https://a.example:8443/", "https://A.example:8443/v1/"])
-      expect(paths.has(same, PATH)).toBe(true);
-    expect(paths.has("https://a.example:8443/openai/v1", PATH)).toBe(false);
-    expect(paths.has("https://a.example/v1", PATH)).toBe(false);
-    expect(paths.has("https://a.example:8443/v1", "/v1/rerank")).toBe(false);
-    expect(paths.has("nowhere", PATH)).toBe(false);
+      expect(paths.has(same, PATH, "m")).toBe(true);
+    expect(paths.has("https://a.example:8443/openai/v1", PATH, "m")).toBe(false);
+    expect(paths.has("https://a.example/v1", PATH, "m")).toBe(false);
+    expect(paths.has("https://a.example:8443/v1", "/v1/rerank", "m")).toBe(false);
+    expect(paths.has("nowhere", PATH, "m")).toBe(false);
+  });
+  test("is one of all models where requests go on translated, and of its own model elsewhere", () => {
+    const paths = new MissingPaths(manualClock());
+    for (const path of [PATH, "/v1/embeddings"]) paths.add("https://a.example", path, "m");
+    const known = (path: string) =>
+      ["m", "other"].map((model) => paths.has("https://a.example", path, model));
+    expect([known(PATH), known("/v1/embeddings")]).toEqual([
+      [true, true],
+      [true, false],
+    ]);
   });
   test("is forgotten after an hour", async () => {
     const clock = manualClock();
     const paths = new MissingPaths(clock);
-    paths.add("https://a.example", PATH);
+    paths.add("https://a.example", PATH, "m");
     await clock.advance(3_599_999);
-    expect(paths.has("https://a.example", PATH)).toBe(true);
+    expect(paths.has("https://a.example", PATH, "m")).toBe(true);
     await clock.advance(1);
-    expect(paths.has("https://a.example", PATH)).toBe(false);
+    expect(paths.has("https://a.example", PATH, "m")).toBe(false);
   });
   test("is one of a thousand at most: the oldest is forgotten", () => {
     const paths = new MissingPaths(manualClock());
-    for (let n = 0; n <= 1_000; n++) paths.add(`https://h${n}.example`, PATH);
-    expect([0, 1, 1_000].map((n) => paths.has(`https://h${n}.example`, PATH))).toEqual([false, true, true]);
+    for (let n = 0; n <= 1_000; n++) paths.add(`https://h${n}.example`, PATH, "m");
+    expect([0, 1, 1_000].map((n) => paths.has(`https://h${n}.example`, PATH, "m"))).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 });

@@ -33,7 +33,9 @@ export const keySupportFor =
     const { provider, config } = key;
     // Other providers are tried on every path, until one answers that it lacks it. The paths of the clouds are known.
     if (!isCloud(config.provider_type)) {
-      return mayLackPath(codec.path, key) && upstream.lacks(provider, codec.path) ? "other_path" : "served";
+      return mayLackPath(codec.path, key) && upstream.lacks(provider, codec.path, model)
+        ? "other_path"
+        : "served";
     }
     const address = upstream.address({ provider, config, path: codec.path, model, stream: false });
     return typeof address === "string" ? "other_path" : "served";

@@ -40,7 +40,7 @@ export function codecFor(
 ): ProviderCodec | null {
   const styles = apiStylesOf(key, model);
   if (endpoint.path === RESPONSES_PATH) {
-    const has = hasResponses(key) ?? !upstream.lacks(key.provider, RESPONSES_PATH);
+    const has = hasResponses(key) ?? !upstream.lacks(key.provider, RESPONSES_PATH, model);
     return has ? nativeCodec(endpoint) : translated(endpoint, key, styles.has("chat") ? "chat" : "messages");
   }
   const { name } = endpoint.dialect;
