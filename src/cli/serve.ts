@@ -4,7 +4,7 @@
 
 import type { Log } from "../base/log.ts";
 import { createLog } from "../node/logging.ts";
-import { type Service, startService } from "../node/service.ts";
+import { FailedWithRootKey, type Service, startService } from "../node/service.ts";
 import { StartCancelledError } from "../node/startup-retry.ts";
 import { shownAddress } from "../settings/connection-url.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -35,7 +35,9 @@ export async function serve(settings: Settings): Promise<void> {
     service = await startService(settings, log, start.signal, consoleSource);
   } catch (error) {
     if (error instanceof StartCancelledError) process.exit(0);
-    throw error;
+    if (!(error instanceof FailedWithRootKey)) throw error;
+    console.log(rootKeyLine(settings, error));
+    throw error.cause;
   }
   if (start.signal.aborted) await end(service, log);
   // Not before, since it would take time from the start; of several processes one does it for all.
@@ -73,7 +75,7 @@ function startupLines(settings: Settings, service: Service): string[] {
 }
 
 /** The line that shows Root's key at the very first start; null at later ones. */
-function rootKeyLine({ rootKey }: Settings, service: Service): string | null {
+function rootKeyLine({ rootKey }: Settings, service: Pick<Service, "rootKey">): string | null {
   if (service.rootKey === null) return null;
   return rootKey === null
     ? `Root's API key, shown only now: ${service.rootKey}`

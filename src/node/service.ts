@@ -21,7 +21,7 @@ import { RecentRequests } from "../gateway/request-history/recent-requests.ts";
 import { observeRequests } from "../gateway/request-history/request-history.ts";
 import type { RequestTracer } from "../gateway/request-trace.ts";
 import { GatewayCounts } from "../gateway/traffic/gateway-counts.ts";
-import { createApp } from "../http/app.ts";
+import { type AppParts, createApp } from "../http/app.ts";
 import { createMoneyReport } from "../report/money-statement.ts";
 import { observeWith } from "../runtime/actor-observer.ts";
 import { ClockOffset } from "../runtime/clock-offset.ts";
@@ -35,7 +35,7 @@ import { BUILT_CONSOLE, type ConsoleSource, openConsole } from "./console-files.
 import { applicationParts } from "./create-application.ts";
 import { createNodeGateway, type NodeGateway } from "./create-gateway.ts";
 import { createGauges, type Gauges, watermarkAge } from "./gauges.ts";
-import { createFront } from "./http-front.ts";
+import { type Applications, createFront } from "./http-front.ts";
 import { asSetting, type Infrastructure, openInfrastructure } from "./infrastructure.ts";
 import { urlOf } from "./listeners.ts";
 import { prepareSpool, withFilesOf } from "./own-files.ts";
@@ -58,12 +58,23 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** A start that failed when Root was founded already: its key, which is shown only once, is here. */
+export class FailedWithRootKey extends Error {
+  override readonly name = "FailedWithRootKey";
+  constructor(
+    readonly rootKey: string,
+    override readonly cause: unknown,
+  ) {
+    super("the start failed after Root was founded");
+  }
+}
+
 const NEVER = new AbortController().signal;
 
 /**
  * Starts a node; it serves when the promise resolves. `signal` cancels a start that still waits for
  * something: it then throws StartCancelledError. `consoleSource`: what it serves below /console, read when it is asked
- * for. Throws BadSetting when the node cannot start.
+ * for. Throws BadSetting when the node cannot start, and FailedWithRootKey with that as its cause where Root's key is new.
  */
 export async function startService(
   settings: Settings,
@@ -139,14 +150,14 @@ export async function startService(
     addresses: front.addresses,
     consoleFiles: openConsole(consoleSource, machine),
   });
-  const everything = createApp(parts, "all");
-  const service = settings.adminPort === null ? everything : createApp(parts, "public");
+  const applications = applicationsOf(parts, settings);
 
-  // The last step that may fail: a start that failed later would lose the key that it did not show.
+  // The last step that may fail but for the shared ports, where a process listens when it serves and not before.
   const founding = createRootAccount({ system, store, clock, random, chosen: settings.rootKey });
   const rootKey = await ended(retry, "Root is being founded", founding);
   closing.defer(startBackgroundJobs({ ...core, gateway, operations: parts.auditLog, figures }));
-  front.open({ service, administration: everything }, () => health?.isIsolated() ?? false);
+  const isIsolated = () => health?.isIsolated() ?? false;
+  keepingRootKey(rootKey, () => front.open(applications, isIsolated));
 
   const opened = closing.move();
   return {
@@ -164,6 +175,21 @@ export async function startService(
       await opened.disposeAsync();
     },
   };
+}
+
+/** Creates the applications of the listeners, one for both where administration has no address of its own. */
+function applicationsOf(parts: AppParts, { adminPort }: Settings): Applications {
+  const administration = createApp(parts, "all");
+  return { administration, service: adminPort === null ? administration : createApp(parts, "public") };
+}
+
+/** Does a step of a start that founded Root with `rootKey`; null when Root was there before. */
+function keepingRootKey(rootKey: string | null, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    throw rootKey === null ? error : new FailedWithRootKey(rootKey, error);
+  }
 }
 
 /**
