@@ -45,7 +45,7 @@ import {
 } from "./idempotency/idempotent-admission.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
 import { parseRequest, refusedInput } from "./parse-request.ts";
-import { CLIENT_LEFT, endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
+import { endForClient, endOf, FREE_ANSWER, reportEnded } from "./request-history/report-ended.ts";
 import type { RequestHistory } from "./request-history/request-history.ts";
 import { createRequestDeadlines, type RequestDeadlines, RequestLifetime } from "./request-lifetime.ts";
 import type { RequestTracer } from "./request-trace.ts";
@@ -176,8 +176,7 @@ async function runRequest(
 
 /** Reports a request that ends with an exception, which may be that its client has disconnected. */
 function reportFailure(parts: RequestParts, context: RunningRequest, error: unknown): void {
-  const hasLeft = context.call.signal.aborted;
-  const end = hasLeft ? CLIENT_LEFT : endOf({ refusal: parts.refusalFor(error) });
+  const end = endForClient(context.call.signal, endOf({ refusal: parts.refusalFor(error) }));
   reportEnded(parts, context, end, context.attempts.length);
 }
 

@@ -26,7 +26,7 @@ import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
 import type { EndedContext, RequestEnd } from "./ended-context.ts";
 import { forwardedHeader } from "./forwarded-headers.ts";
 import {
-  CLIENT_LEFT,
+  endForClient,
   endOf,
   FREE_ANSWER,
   type ReportEndedParts,
@@ -96,14 +96,14 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       try {
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
         const end = answer.kind === "whole" ? FREE_ANSWER : endOf(answer);
-        report.noteEnd(request.signal.aborted ? CLIENT_LEFT : end, 1);
+        report.noteEnd(endForClient(request.signal, end), 1);
         return { headers, ...answer };
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
     } catch (error) {
       const end = endOf({ refusal: parts.refusalFor(error) });
-      report.noteEnd(request.signal.aborted ? CLIENT_LEFT : end, 0);
+      report.noteEnd(endForClient(request.signal, end), 0);
       if (!(error instanceof RefusedError)) throw error;
       return { kind: "refused", refusal: error.refusal, headers };
     } finally {

@@ -18,20 +18,36 @@ async function sharedKey(more: object = {}): Promise<{ owner: Owner; one: Accoun
   return { owner: { ...owner, keys }, one, other };
 }
 
-/** Sends a request as bytes, which a client library would refuse to send. Returns the response as text. */
-function sendRaw(path: string, head: string, body: string): Promise<string> {
-  const { hostname, port } = new URL(bench.url);
+/**
+ * Sends a request of an account as bytes, which a client library would refuse to send, in two parts where `pauseMs` is not 0. Returns
+ * the response as text.
+ */
+async function sendRaw(
+  { url, key }: { readonly url: string; readonly key: string },
+  path: string,
+  head: string,
+  body: string,
+  pauseMs = 0,
+): Promise<string> {
+  const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(Number(port), hostname);
   let got = "";
   socket.setEncoding("latin1");
   socket
-    .on("data", (text: string) => (got += text))
+    .on("data", (text: string) => {
+      got += text;
+    })
     .on("end", () => resolve(got))
     .on("error", reject);
   const length = Buffer.byteLength(body, "latin1");
-  const framing = `content-length: ${length}\r\nconnection: close`;
-  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${head}\r\n${framing}\r\n\r\n${body}`, "latin1");
+  const fields = `authorization: Bearer ${key}\r\n${head}\r\ncontent-length: ${length}\r\nconnection: close`;
+  const early = pauseMs === 0 ? body : body.slice(0, 9);
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${fields}\r\n\r\n${early}`, "latin1");
+  if (pauseMs !== 0) {
+    await Bun.sleep(pauseMs);
+    socket.write(body.slice(9), "latin1");
+  }
   return promise;
 }
 
@@ -53,7 +69,7 @@ describe("a control character, which no request can carry to a provider, is the 
     const style = path === "/v1/messages" ? "messages" : "chat";
     const { owner, one, other } = await sharedKey({ Config: { api_style: style } });
     const before = bench.provider.totals().calls;
-    const answer = await sendRaw(path, `authorization: Bearer ${one.key}\r\n${head}`, body);
+    const answer = await sendRaw({ url: bench.url, key: one.key }, path, head, body);
     expect(answer).toStartWith("HTTP/1.1 400 ");
     expect(answer).toContain("invalid_");
     expect(bench.provider.totals().calls).toBe(before);
@@ -188,22 +204,10 @@ describe("a client that sends slowly", () => {
   test("is answered, and costs its key nothing", async () => {
     const owner = await hasty.owner({ keys: 1 });
     const user = await hasty.subaccount(owner);
-    const { hostname, port } = new URL(hasty.url);
     const body = JSON.stringify({ ...asking("say it"), max_tokens: 50 });
-    const ended = Promise.withResolvers<string>();
-    const socket = connect(Number(port), hostname);
-    let got = "";
-    socket.setEncoding("latin1").on("data", (text: string) => {
-      got += text;
-    });
-    socket.on("end", () => ended.resolve(got)).on("error", ended.reject);
-    const head = `authorization: Bearer ${user.key}\r\ncontent-type: application/json\r\nconnection: close`;
-    socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
-    );
-    await Bun.sleep(2_300);
-    socket.write(body.slice(9));
-    expect(await ended.promise).toStartWith("HTTP/1.1 200 ");
+    const to = { url: hasty.url, key: user.key };
+    const answer = await sendRaw(to, "/v1/chat/completions", "content-type: application/json", body, 2_300);
+    expect(answer).toStartWith("HTTP/1.1 200 ");
     await fares(hasty, owner, owner.keys[0]!, "normal");
   });
 });

@@ -20,7 +20,7 @@ import { keySupportFor } from "../codec/key-support.ts";
 import type { AdmittedContext } from "../context.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import {
-  CLIENT_LEFT,
+  endForClient,
   endOf,
   FREE_ANSWER,
   type ReportEndedParts,
@@ -68,7 +68,7 @@ export async function failedResponse(
     return localTokenCount(parts, context, headers);
   }
   const error = errorOfRequest(context, failed, keys);
-  const end = context.call.signal.aborted ? CLIENT_LEFT : endOf(error);
+  const end = endForClient(context.call.signal, endOf(error));
   reportEnded(parts, context, end, attempts.length);
   keepFailure(parts, context, attempts, "rejection" in error ? error.rejection : error.refusal);
   return "rejection" in error

@@ -31,6 +31,10 @@ export function endOf(error: { refusal: Refusal } | { rejection: ProviderRejecti
     : { status: 500, code: "internal_error" };
 }
 
+/** Returns how a request ended for its client, which did not get `end` when it had disconnected by then. */
+export const endForClient = ({ aborted }: Pick<AbortSignal, "aborted">, end: RequestEnd): RequestEnd =>
+  aborted ? CLIENT_LEFT : end;
+
 /** Hex digits of a key's hash, as many as its public form has. */
 const KEY_HASH_DIGITS = 16;
 
