@@ -25,13 +25,15 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/base": [],
   "src/bus": [],
   "src/sse": [],
+  "src/http1": ["src/base"],
   "src/store": ["src/base"],
   "src/runtime": ["src/base", "src/bus", "src/store"],
   actors: ["src/base", "src/runtime/actor.ts"],
   "src/dialect": ["actors", "src/base", "src/sse"],
-  "src/upstream": ["actors", "src/base", "src/dialect"],
+  "src/upstream": ["actors", "src/base", "src/http1", "src/dialect"],
   "src/gateway": [
-    ...["actors", "src/base", "src/runtime", "src/store/store.ts", "src/sse", "src/dialect", "src/upstream"],
+    ...["actors", "src/base", "src/http1", "src/runtime", "src/store/store.ts", "src/sse", "src/dialect"],
+    "src/upstream",
   ],
   // It knows requests by the gateway's contract of traces alone.
   "src/telemetry": ["actors", "src/base", "src/gateway/request-trace.ts", "src/settings/tracing-settings.ts"],
@@ -46,8 +48,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/supervisor": ["src/base", "src/settings"],
   "src/http": [
-    ...["actors", "src/base", "src/runtime", "src/store/store.ts", "src/gateway", "src/admin", "src/report"],
-    "src/store/store-errors.ts",
+    ...["actors", "src/base", "src/http1", "src/runtime", "src/store/store.ts", "src/gateway", "src/admin"],
+    ...["src/report", "src/store/store-errors.ts"],
   ],
 };
 

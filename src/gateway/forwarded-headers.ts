@@ -2,7 +2,8 @@
 // header, and adds none.
 
 import { type Refusal, RefusedError } from "../base/errors.ts";
-import { isHeaderValue } from "../upstream/transport.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
+import { isHeaderValue } from "../http1/header-fields.ts";
 
 const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
 /** For audio the `accept` header selects the format. */
@@ -11,7 +12,10 @@ const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 const NONE: Readonly<Record<string, string>> = {};
 
 /** Returns the headers that a request sends on, which may be one for sound. Throws like `forwardedHeader`. */
-export function forwardedHeaders(headers: Headers, isForSound: boolean): Readonly<Record<string, string>> {
+export function forwardedHeaders(
+  headers: HeaderReader,
+  isForSound: boolean,
+): Readonly<Record<string, string>> {
   let forwarded: Record<string, string> | null = null;
   for (const name of isForSound ? FORWARDED_FOR_SOUND : FORWARDED) {
     const value = forwardedHeader(headers, name);
@@ -24,9 +28,9 @@ export function forwardedHeaders(headers: Headers, isForSound: boolean): Readonl
 
 /**
  * Returns the value of a header to send on; null when the client did not send it. Throws `RefusedError` for a value that
- * cannot stand in a request: Bun's server takes the character 0x7f, and no key is to blame for that.
+ * cannot stand in a request: the server takes control characters, and no key is to blame for those.
  */
-export function forwardedHeader(headers: Headers, name: string): string | null {
+export function forwardedHeader(headers: HeaderReader, name: string): string | null {
   const value = headers.get(name);
   if (value !== null && !isHeaderValue(value)) throw new RefusedError(invalidHeader(name));
   return value;

@@ -5,8 +5,9 @@
 
 import { BytePiece } from "../base/byte-piece.ts";
 import { runtimeSignal } from "../base/cancellation.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
-import type { HeaderReader, UpstreamBody, UpstreamResponse } from "./upstream-response.ts";
+import type { UpstreamBody, UpstreamResponse } from "./upstream-response.ts";
 
 /** Creates the transport. */
 export const createFetchTransport = (): Transport => ({

@@ -2,7 +2,7 @@
 // addresses and names from the provider's account are removed. It classifies nothing; upstream-failure.ts
 // does.
 
-import type { HeaderReader } from "./upstream-response.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 
 /** A provider's error in one form. A missing text is the empty string. */
 export interface ProviderError {

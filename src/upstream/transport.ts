@@ -28,9 +28,3 @@ export interface Transport {
   /** Closes idle connections. */
   close(): void;
 }
-
-/** Visible characters, blanks, tabs, and the upper half of latin1 (RFC 9110 5.5): no line end and no other control character. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Whether a text can stand as the value of a header. Bun's server also takes the character 0x7f from its clients. */
-export const isHeaderValue = (text: string): boolean => HEADER_VALUE.test(text);

@@ -2,9 +2,9 @@
 // No other file interprets a provider's error; only the cleaned `pass` of it reaches a client.
 
 import type { CancelSignal } from "../base/cancellation.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import { cleanDetails, type ErrorDetails } from "./error-details.ts";
 import { clean, type ProviderError, readError, retryAfter } from "./provider-error.ts";
-import type { HeaderReader } from "./upstream-response.ts";
 
 /** The kinds of failure; see `FAILURE_RULES` for their effects. */
 export type FailureKind =

@@ -2,12 +2,7 @@
 // of a body sets its pace: what is not read is not received, beyond a bounded amount.
 
 import type { BytePiece } from "../base/byte-piece.ts";
-
-/** Header fields, by name in any case. */
-export interface HeaderReader {
-  get(name: string): string | null;
-  has(name: string): boolean;
-}
+import type { HeaderReader } from "../base/header-reader.ts";
 
 /** A body that is read piece by piece. */
 export interface UpstreamBody {

@@ -3,8 +3,9 @@
 // per provider_type.
 
 import type { CancelSignal } from "../base/cancellation.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
-import type { HeaderReader, UpstreamBody } from "./upstream-response.ts";
+import type { UpstreamBody } from "./upstream-response.ts";
 
 /** The provider types; each has an adapter of the same name. */
 export type ProviderType = "standard" | "cloud_a" | "cloud_b";

@@ -19,9 +19,11 @@ import type { Socket } from "bun";
 import type { BytePiece } from "../../base/byte-piece.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { TurnQueue } from "../../base/turn-queue.ts";
+import { ProtocolError } from "../../http1/header-fields.ts";
+import type { MessageSink } from "../../http1/message-parser.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
-import { ProtocolError, type ResponseHead } from "./response-head.ts";
-import { ResponseParser, type ResponseSink } from "./response-parser.ts";
+import type { ResponseHead } from "./response-head.ts";
+import { ResponseParser } from "./response-parser.ts";
 
 /** Where a connection leads. */
 export interface PeerAddress {
@@ -67,7 +69,7 @@ export class ConnectionError extends Error {
 }
 
 /** One connection. It must be opened before a request is sent. */
-export class HttpConnection implements ResponseSink {
+export class HttpConnection implements MessageSink<ResponseHead> {
   /** Monotonic ms at which it became idle. Kept by the pool. */
   idleAtMs = 0;
   /** How long the peer keeps an idle connection, ms, by its `Keep-Alive` header; null when it did not say. */

@@ -3,9 +3,11 @@
 
 import type { BytePiece } from "../../base/byte-piece.ts";
 import type { CancelSignal } from "../../base/cancellation.ts";
+import { ProtocolError } from "../../http1/header-fields.ts";
+import { MessageBody } from "../../http1/message-body.ts";
 import type { UpstreamBody, UpstreamResponse } from "../upstream-response.ts";
 import { decodedBody } from "./decoded-body.ts";
-import { ProtocolError, type ResponseHead } from "./response-head.ts";
+import type { ResponseHead } from "./response-head.ts";
 
 /** An encoded request. */
 export interface HttpRequest {
@@ -32,46 +34,23 @@ const DROPPED_BYTES_MAX = 4 * 1024;
 const CANCELLED = new DOMException("the body is not needed", "AbortError");
 
 /** A running request, and the body of its response. */
-export class HttpExchange implements UpstreamBody {
+export class HttpExchange extends MessageBody implements UpstreamBody {
   readonly #connection: ExchangeConnection;
   /** Resolves when the head of the response has arrived; rejects when the exchange ends before it. */
   readonly response: Promise<UpstreamResponse>;
   #resolveResponse!: (response: UpstreamResponse) => void;
   #rejectResponse!: (error: unknown) => void;
-  /** Pieces that have arrived; those before `#at` were read. */
-  #pieces: BytePiece[] = [];
-  #at = 0;
-  #unread = 0;
-  #state: "open" | "ended" | "failed" = "open";
-  #error: unknown = null;
-  /** Settle the read that waits for a piece; null when none waits. */
-  #resolveRead: ((piece: BytePiece | null) => void) | null = null;
-  #rejectRead: ((error: unknown) => void) | null = null;
   /** Bytes that were dropped since `finish`; null before it. */
   #dropped: number | null = null;
   /** Ends the exchange from outside; null when nothing does. */
   #signal: CancelSignal | null = null;
 
   constructor(connection: ExchangeConnection) {
+    super();
     this.#connection = connection;
     this.response = new Promise((resolve, reject) => {
       this.#resolveResponse = resolve;
       this.#rejectResponse = reject;
-    });
-  }
-
-  /**
-   * Returns the next piece of the body, or null at its end; at once when it has arrived. Throws, or rejects, when
-   * the response broke off. One read at a time.
-   */
-  read(): BytePiece | null | Promise<BytePiece | null> {
-    if (this.#at < this.#pieces.length) return this.#take();
-    if (this.#state === "ended") return null;
-    if (this.#state === "failed") throw this.#error;
-    if (this.#resolveRead !== null) throw new Error("the body is being read already");
-    return new Promise((resolve, reject) => {
-      this.#resolveRead = resolve;
-      this.#rejectRead = reject;
     });
   }
 
@@ -92,19 +71,19 @@ export class HttpExchange implements UpstreamBody {
   }
 
   finish(): void {
-    if (this.#state !== "open" || this.#unread > DROPPED_BYTES_MAX) {
+    if (!this.isOpen || this.unreadBytes > DROPPED_BYTES_MAX) {
       this.cancel();
       return;
     }
-    this.#dropped = this.#unread;
-    this.#dropPieces();
+    this.#dropped = this.unreadBytes;
+    this.dropPieces();
     this.#connection.onFinish();
   }
 
   /** Ends the exchange for a reason of the caller and closes its connection. */
   abort(reason: unknown): void {
-    this.#dropPieces();
-    if (this.#state === "open") this.#connection.close(reason);
+    this.dropPieces();
+    if (this.isOpen) this.#connection.close(reason);
     this.fail(reason);
   }
 
@@ -125,61 +104,22 @@ export class HttpExchange implements UpstreamBody {
     queueMicrotask(() => this.cancel());
   }
 
-  /** Takes a piece and returns how many bytes wait to be read. */
-  onBody(piece: BytePiece): number {
-    if (this.#dropped !== null) {
-      this.#dropped += piece.length;
-      if (this.#dropped > DROPPED_BYTES_MAX) this.cancel();
-      return 0;
-    }
-    if (this.#resolveRead !== null) {
-      this.#resolveRead(piece);
-      this.#endRead();
-      return 0;
-    }
-    this.#pieces.push(piece);
-    this.#unread += piece.length;
-    return this.#unread;
-  }
-
-  onEnd(): void {
-    if (this.#state !== "open") return;
-    this.#state = "ended";
-    this.#resolveRead?.(null);
-    this.#endRead();
+  override onBody(piece: BytePiece): number {
+    if (this.#dropped === null) return super.onBody(piece);
+    this.#dropped += piece.length;
+    if (this.#dropped > DROPPED_BYTES_MAX) this.cancel();
+    return 0;
   }
 
   /** Ends the exchange with an error, which follows what has arrived and was not read. */
-  fail(error: unknown): void {
-    if (this.#state === "failed") return;
-    this.#state = "failed";
-    this.#error = error;
+  override fail(error: unknown): boolean {
+    if (!super.fail(error)) return false;
     this.response.catch(() => undefined);
     this.#rejectResponse(error);
-    this.#rejectRead?.(error);
-    this.#endRead();
+    return true;
   }
 
-  #endRead(): void {
-    this.#resolveRead = null;
-    this.#rejectRead = null;
-  }
-
-  #dropPieces(): void {
-    this.#pieces = [];
-    this.#at = 0;
-    this.#unread = 0;
-  }
-
-  #take(): BytePiece {
-    const piece = this.#pieces[this.#at]!;
-    this.#at++;
-    if (this.#at === this.#pieces.length) {
-      this.#pieces = [];
-      this.#at = 0;
-    }
-    this.#unread -= piece.length;
-    if (this.#state === "open") this.#connection.onRead(this.#unread);
-    return piece;
+  protected override onRead(unreadBytes: number): void {
+    this.#connection.onRead(unreadBytes);
   }
 }

@@ -1,7 +1,7 @@
 // Encodes a request of HTTP/1.1: its head, and its body with a stated length. It refuses what could end a header
 // early, so that no value of a client or of a configuration can begin another request.
 
-import { isHeaderValue } from "../transport.ts";
+import { isHeaderValue } from "../../http1/header-fields.ts";
 import { ACCEPTED_CODINGS } from "./decoded-body.ts";
 import type { HttpRequest } from "./exchange.ts";
 

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ProtocolError, type ResponseHead } from "../../../src/upstream/http1/response-head.ts";
+import { ProtocolError } from "../../../src/http1/header-fields.ts";
+import type { ResponseHead } from "../../../src/upstream/http1/response-head.ts";
 import { ResponseParser } from "../../../src/upstream/http1/response-parser.ts";
 
 interface Parsed {
