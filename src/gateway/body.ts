@@ -3,7 +3,9 @@
 // up all other requests. What a body must contain is decided by its dialect.
 
 import { ByteBlocks } from "../base/byte-blocks.ts";
+import type { CancelSignal } from "../base/cancellation.ts";
 import { RefusedError } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import { isForm } from "../dialect/payload/form-parts.ts";
 import { type BodyBytes, makeRoom } from "../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
@@ -19,6 +21,18 @@ import type { LargeBodies } from "./large-body/worker-pool.ts";
 /** A smaller body is read and sent as text: to encode it again costs less than what reading bytes needs beside. */
 const TEXT_BYTES_MAX = 16 * 1024;
 
+/** A request whose body is read, once: the server's and the runtime's both fit. */
+export interface BodyRequest {
+  readonly headers: HeaderReader;
+  /** Null without a body. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** Aborted when the client disconnects. */
+  readonly signal: CancelSignal;
+  text(): Promise<string>;
+  /** Resolves to bytes that are all of their buffer. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
 interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
   /** The largest size accepted, in bytes. */
   readonly most: number;
@@ -30,7 +44,7 @@ interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
  * `invalid_parameter` for a malformed form, for a content type that the path does not accept, and for a
  * content coding that cannot be read; `service_unavailable` when too many large bodies wait to be read.
  */
-export function readPayload(request: Request, taking: Taking): Promise<Payload> {
+export function readPayload(request: BodyRequest, taking: Taking): Promise<Payload> {
   try {
     const { takes, most, large } = taking;
     const contentType = takes === "json" ? "" : (request.headers.get("content-type") ?? "");
@@ -50,7 +64,7 @@ const textPayload = (text: string): Payload => jsonPayload(text, parseJsonBody);
 
 /** Reads a body as bytes. `formType` is the content type of a form; null for JSON. */
 async function readBytesPayload(
-  request: Request,
+  request: BodyRequest,
   { path, most, large }: Taking,
   stated: number | null,
   formType: string | null,
@@ -82,7 +96,7 @@ function mustBeTaken(takes: GatewayEndpoint["takes"], contentType: string): void
  * the length of a compressed body. Throws `RefusedError` (`body_too_large`) when the header exceeds `most`
  * bytes.
  */
-export function statedLength(request: Request, most: number): number | null {
+export function statedLength(request: BodyRequest, most: number): number | null {
   const stated = request.headers.get("content-length");
   if (stated === null) return null;
   if (Number(stated) > most) throw tooLarge(most);
@@ -94,14 +108,14 @@ export function statedLength(request: Request, most: number): number | null {
  * than `most` bytes, before or after decompression, without buffering them; for an unknown coding; and for
  * bytes that do not match their coding.
  */
-export async function* chunksOf(request: Request, most: number): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(request: BodyRequest, most: number): AsyncGenerator<Uint8Array> {
   const coding = codingOf(request.headers);
   const sent = bounded(request.body ?? [], most);
   yield* coding === null ? sent : bounded(new DecodedBody(coding, sent).chunks(), most);
 }
 
 async function* bounded(
-  body: ReadableStream<Uint8Array> | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   most: number,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
@@ -120,7 +134,7 @@ const UNSTATED_BYTES = 256 * 1024;
 /** A body of at most this size is read at once: the runtime holds it twice for a moment. */
 const AT_ONCE_BYTES = 4 * 1024 * 1024;
 
-async function readBytes(request: Request, stated: number | null, most: number): Promise<BodyBytes> {
+async function readBytes(request: BodyRequest, stated: number | null, most: number): Promise<BodyBytes> {
   if (stated !== null && stated <= AT_ONCE_BYTES) {
     const buffer = await request.bytes();
     if (buffer.length > most) throw tooLarge(most);

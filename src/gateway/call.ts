@@ -1,7 +1,9 @@
 // The types of a gateway request at its border with the HTTP edge: what the edge hands in (`GatewayCall`) and
 // what it gets back (`Outcome`). They know nothing of HTTP responses, routing or accounts.
 
+import type { CancelSignal } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 
 /** A request as it arrived, with its body unread. */
@@ -13,11 +15,11 @@ export interface GatewayCall {
   ip(): string;
   /** The client's x-request-id; null when it sent none or an invalid one. */
   readonly requestId: string | null;
-  readonly headers: Headers;
+  readonly headers: HeaderReader;
   /** Reads the body. Throws `RefusedError`, see `readPayload`. */
   payload(): Promise<Payload>;
   /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** A provider's own 4xx error about the content of the request, passed on to the client. */

@@ -11,6 +11,7 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import { RefusedError } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 
 type Coding = "gzip" | "deflate" | "br" | "zstd";
 
@@ -46,7 +47,7 @@ const ALIASES: Readonly<Record<string, string>> = { "x-gzip": "gzip" };
  * Returns the coding of a request's body, or null when it has none. Throws `RefusedError` with status 415 for
  * an unknown coding and for more than one.
  */
-export function codingOf(headers: Headers): Coding | null {
+export function codingOf(headers: HeaderReader): Coding | null {
   const stated = headers.get("content-encoding");
   if (stated === null) return null;
   const names = stated

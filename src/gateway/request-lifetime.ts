@@ -2,7 +2,7 @@
 // its account is deleted, and the current attempt is aborted with it. It decides nothing; callers read the
 // reason from `ended`.
 
-import { Cancellation } from "../base/cancellation.ts";
+import { Cancellation, type CancelSignal } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { Timeout, TimeoutQueue } from "../base/timeout-queue.ts";
 
@@ -34,7 +34,7 @@ export class RequestLifetime extends Timeout {
   private isClosed = false;
 
   constructor(
-    client: AbortSignal,
+    client: CancelSignal,
     private readonly clock: Pick<Clock, "after">,
     private readonly deadlines: RequestDeadlines,
   ) {

@@ -2,8 +2,10 @@
 // origins. There is no credentials mode: a page sends its API key itself.
 
 import type { Random } from "../base/clock.ts";
-import type { Fetch } from "./app.ts";
-import { pathOf, requestIdOf } from "./request-head.ts";
+import { requestIdOf } from "./request-head.ts";
+import type { Handler } from "./server/http-server.ts";
+import type { ServerRequest } from "./server/server-request.ts";
+import type { ServerResponse } from "./server/server-response.ts";
 
 /** The entry of CORS_ORIGINS that allows every origin. */
 const ANY_ORIGIN = "*";
@@ -32,7 +34,7 @@ const EXPOSED = [
 /**
  * Wraps an application: preflights of these origins are answered before it, and their pages may read its responses.
  */
-export function allowOrigins(origins: readonly string[], random: Random): (inside: Fetch) => Fetch {
+export function allowOrigins(origins: readonly string[], random: Random): (inside: Handler) => Handler {
   const isAny = origins.includes(ANY_ORIGIN);
   const listed = new Set(origins);
   /** Returns the value of `access-control-allow-origin` for an origin, or null for none. */
@@ -42,18 +44,18 @@ export function allowOrigins(origins: readonly string[], random: Random): (insid
     return listed.has(origin) ? origin : null;
   };
 
-  return (inside) => async (request, server) => {
-    if (isClosed(pathOf(request.url))) return inside(request, server);
+  return (inside) => async (request) => {
+    if (isClosed(request.path)) return inside(request);
     const allowed = allowedFor(request.headers.get("origin"));
     if (allowed !== null && isPreflight(request))
       return preflight(request, allowed, requestIdOf(request, random));
-    const response = await inside(request, server);
+    const response = await inside(request);
     const { headers } = response;
     // The response to another origin differs in these headers, so that a cache must not serve it to this one.
-    headers.append("vary", "Origin");
+    headers.vary = headers.vary === undefined ? "Origin" : `${headers.vary}, Origin`;
     if (allowed !== null) {
-      headers.set("access-control-allow-origin", allowed);
-      headers.set("access-control-expose-headers", EXPOSED);
+      headers["access-control-allow-origin"] = allowed;
+      headers["access-control-expose-headers"] = EXPOSED;
     }
     return response;
   };
@@ -62,12 +64,12 @@ export function allowOrigins(origins: readonly string[], random: Random): (insid
 /** The application ignores a slash at the end of a path, so this does too. */
 const isClosed = (path: string): boolean => CLOSED_PATHS.has(path.endsWith("/") ? path.slice(0, -1) : path);
 
-const isPreflight = ({ method, headers }: Request): boolean =>
+const isPreflight = ({ method, headers }: ServerRequest): boolean =>
   method === "OPTIONS" && headers.has("access-control-request-method");
 
-function preflight(request: Request, allowed: string, requestId: string): Response {
+function preflight(request: ServerRequest, allowed: string, requestId: string): ServerResponse {
   const wanted = request.headers.get("access-control-request-headers");
-  return new Response(null, {
+  return {
     status: 204,
     headers: {
       "x-request-id": requestId,
@@ -77,5 +79,6 @@ function preflight(request: Request, allowed: string, requestId: string): Respon
       "access-control-max-age": MAX_AGE_SECONDS,
       vary: "Origin",
     },
-  });
+    body: null,
+  };
 }

@@ -1,12 +1,13 @@
 // Counts and logs the requests that Elysia serves: management, pages, and what there is not. Requests to models count and
-// log themselves (src/gateway/traffic); here they are only told apart. It changes no response.
+// log themselves (src/gateway/traffic), and do not come here. It changes no response.
 
 import type { Clock } from "../base/clock.ts";
 import { type AccessLog, plainLineOf } from "../gateway/traffic/access-line.ts";
 import { matchesPath, type ServedRoute } from "./error-handler.ts";
 import type { Metrics } from "./operations/metrics.ts";
-import { pathOf } from "./request-head.ts";
-import type { RoutedRequests } from "./routed-requests.ts";
+import type { RoutedCall } from "./routed-requests.ts";
+import type { ServerRequest } from "./server/server-request.ts";
+import type { ServerResponse } from "./server/server-response.ts";
 
 /** Probes are too many and say too little. */
 const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -22,22 +23,25 @@ export interface EdgeLogParts {
 /** Returns what is called with every response of Elysia. `routes`: all that the listener serves. */
 export function edgeLog(
   { clock, metrics, accessLog }: EdgeLogParts,
-  routed: RoutedRequests,
   routes: () => readonly ServedRoute[],
-): (request: Request, response: Response, arrivedMs: number) => void {
+): (
+  request: ServerRequest,
+  call: RoutedCall | undefined,
+  response: ServerResponse,
+  arrivedMs: number,
+) => void {
   let patterns: readonly ServedRoute[] | null = null;
-  return (request, response, arrivedMs) => {
-    const path = pathOf(request.url);
-    if (PROBE_PATHS.has(path) || routed.isForwarded(request)) return;
+  return (request, call, response, arrivedMs) => {
+    const { path } = request;
+    if (PROBE_PATHS.has(path)) return;
     const { status } = response;
     metrics.managementRequest(status);
     if (accessLog === null) return;
     patterns ??= byPrecision(routes());
-    const call = routed.callOf(request);
     const ms = clock.mono() - arrivedMs;
     const line = plainLineOf({
       time: new Date(clock.wall() - ms).toISOString(),
-      request_id: response.headers.get("x-request-id") ?? "",
+      request_id: response.headers["x-request-id"] ?? "",
       method: request.method,
       path: patternOf(patterns, request.method, path),
       status,

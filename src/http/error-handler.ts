@@ -4,12 +4,15 @@
 import { ValidationError } from "elysia";
 import type { Random } from "../base/clock.ts";
 import type { Refusal } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { Log } from "../base/log.ts";
 import { omissionOf } from "../gateway/endpoints.ts";
 import { asManagement, errorAt, httpError, INTERNAL, refusalOf } from "./errors.ts";
 import { ruleOf } from "./request-body.ts";
 import { pathOf, requestIdOf } from "./request-head.ts";
 import type { RoutedCall } from "./routed-requests.ts";
+import type { ServerResponse } from "./server/server-response.ts";
+import { webResponseOf } from "./web-messages.ts";
 
 /** A route that the listener serves. */
 export interface ServedRoute {
@@ -37,7 +40,11 @@ export function errorHandler(
     const path = pathOf(request.url);
     const respond = errorAt(path, request.headers);
     const headers = { "x-request-id": requestId };
-    if (code === "NOT_FOUND") return notFound(routes(), request, headers);
+    if (code === "NOT_FOUND") {
+      const { pathname } = new URL(request.url);
+      const { method, headers: given } = request;
+      return webResponseOf(notFound(routes(), { method, path: pathname, headers: given }, headers));
+    }
     const refusal = refusalFor(code, error, request.method);
     // The text of a validation error holds what was sent, so it is never logged.
     if (refusal === null) {
@@ -46,7 +53,9 @@ export function errorHandler(
     }
     await call?.fail(refusal ?? INTERNAL);
     const found = httpError(refusal ?? INTERNAL);
-    return respond(call === undefined || call.isCharged ? found : asManagement(found), headers);
+    return webResponseOf(
+      respond(call === undefined || call.isCharged ? found : asManagement(found), headers),
+    );
   };
 }
 
@@ -65,14 +74,20 @@ function refusalFor(code: unknown, error: unknown, method: string): Refusal | nu
   return refusalOf(error, method !== "GET" && method !== "HEAD");
 }
 
+/** What tells which route a request is for. */
+interface Routed {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: HeaderReader;
+}
+
 /** Answers 404, or 405 with `Allow` where the path is known; of a path that is left out it says why. */
-function notFound(
+export function notFound(
   routes: readonly ServedRoute[],
-  request: Request,
+  { method, path, headers: given }: Routed,
   headers: Record<string, string>,
-): Response {
-  const path = new URL(request.url).pathname;
-  const respond = errorAt(path, request.headers);
+): ServerResponse {
+  const respond = errorAt(path, given);
   const matching = routes.filter((route) => matchesPath(route.path, path));
   const allowed = [...new Set(matching.map((route) => route.method))];
   const omission = omissionOf(path);
@@ -80,7 +95,7 @@ function notFound(
     const message = `There is nothing at ${path.slice(0, 200)}${omission === null ? "" : `: ${omission}`}.`;
     return respond(httpError({ code: "not_found", message }), headers);
   }
-  const message = `${request.method} is not possible here, but ${allowed.join(", ")}.`;
+  const message = `${method} is not possible here, but ${allowed.join(", ")}.`;
   const allow = allowed.join(", ");
   return respond(httpError({ code: "method_not_allowed", message }), { ...headers, allow });
 }

@@ -3,8 +3,10 @@
 
 import { errorRowOf, errorTypeOf, isErrorCode } from "../base/error-codes.ts";
 import { assert, type Refusal, RefusedError, UnavailableError } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import { CODINGS } from "../gateway/content-coding.ts";
 import { StoreBusyError, StoreLostError, StoreTimeoutError } from "../store/store-errors.ts";
+import type { ServerResponse } from "./server/server-response.ts";
 
 /** The type of errors for which waiting does not help, so that SDKs must not retry. */
 const INSUFFICIENT_QUOTA = "insufficient_quota";
@@ -60,17 +62,19 @@ export const errorOf = ({ message, type, code, param, details }: HttpError) => (
 });
 
 /** Returns the response of an error. */
-export function errorResponse(found: HttpError, headers: Readonly<Record<string, string>>): Response {
-  return new Response(JSON.stringify({ error: errorOf(found) }), {
-    status: found.status,
-    headers: { "content-type": "application/json", ...found.headers, ...headers },
-  });
-}
+export const errorResponse = (
+  found: HttpError,
+  headers: Readonly<Record<string, string>>,
+): ServerResponse => ({
+  status: found.status,
+  headers: { "content-type": "application/json", ...found.headers, ...headers },
+  body: JSON.stringify({ error: errorOf(found) }),
+});
 
 /** Returns the response for SDKs of the messages style, which read a type at the top, and the request id in the body. */
-export function messagesError(found: HttpError, headers: Readonly<Record<string, string>>): Response {
+export function messagesError(found: HttpError, headers: Readonly<Record<string, string>>): ServerResponse {
   const requestId = headers["x-request-id"] ?? null;
-  return new Response(JSON.stringify({ type: "error", error: errorOf(found), request_id: requestId }), {
+  return {
     status: found.status,
     headers: {
       "content-type": "application/json",
@@ -78,7 +82,8 @@ export function messagesError(found: HttpError, headers: Readonly<Record<string,
       ...found.headers,
       ...headers,
     },
-  });
+    body: JSON.stringify({ type: "error", error: errorOf(found), request_id: requestId }),
+  };
 }
 
 const isAtOrBelow = (path: string, parent: string): boolean =>
@@ -88,7 +93,7 @@ const isAtOrBelow = (path: string, parent: string): boolean =>
  * Returns how the errors of a request are shaped: as SDKs of the messages style read them below /v1/messages, and at the lists
  * of models where such an SDK asks, which the header `anthropic-version` tells.
  */
-export const errorAt = (path: string, headers: Headers): typeof errorResponse =>
+export const errorAt = (path: string, headers: HeaderReader): typeof errorResponse =>
   isAtOrBelow(path, "/v1/messages") || (isAtOrBelow(path, "/v1/models") && headers.has("anthropic-version"))
     ? messagesError
     : errorResponse;

@@ -32,7 +32,6 @@ import {
   apiKeyOf,
   clientIpOf,
   emptyUndecodedParts,
-  type HttpListener,
   isGatewayPath,
   pathOf,
   requestIdOf,
@@ -42,8 +41,6 @@ import { isOptionalBody } from "./schemas.ts";
 
 /** The listener for which an application is made. */
 export interface ListenerParts {
-  /** Null before the first request. */
-  readonly listener: () => HttpListener;
   /** Whether it serves the endpoints of Owners and Root, which otherwise are 404 there. */
   readonly servesAdministration: boolean;
   /** Learns which requests are management calls, for the access log. */
@@ -151,7 +148,8 @@ export class ManagementCall {
   }
 
   /** Returns the client's address as the trusted proxies state it. */
-  readonly clientIp = (): string => clientIpOf(this.request, this.parts.listener(), this.parts.trustProxy);
+  readonly clientIp = (): string =>
+    clientIpOf(this.request, this.parts.routed.addressOf(this.request), this.parts.trustProxy);
 
   /**
    * Identifies the caller and reads the body. Throws `RefusedError` in the order of contract section 2, and

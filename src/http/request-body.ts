@@ -4,14 +4,14 @@
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
-import { chunksOf, statedLength } from "../gateway/body.ts";
+import { type BodyRequest, chunksOf, statedLength } from "../gateway/body.ts";
 
 const refuse = (code: ErrorCode, message: string): never => {
   throw new RefusedError({ code, message });
 };
 
 /** Reads the whole body as text, decompressed. Refuses a body of more than `most` bytes without holding it. */
-export async function readText(request: Request, most: number): Promise<string> {
+export async function readText(request: BodyRequest, most: number): Promise<string> {
   if (statedLength(request, most) !== null) return request.text();
   const chunks: Uint8Array[] = [];
   for await (const chunk of chunksOf(request, most)) chunks.push(chunk);

@@ -3,9 +3,12 @@
 
 import { allowsAddress } from "../../actors/ip-allow-list.ts";
 import type { Random } from "../base/clock.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 
-/** The listener that received a request; null in tests without a socket. */
-export type HttpListener = { requestIP(request: Request): { address: string } | null } | null;
+/** What is read of a request: the runtime's and the server's both fit. */
+interface Headed {
+  readonly headers: HeaderReader;
+}
 
 /** Returns the path of an absolute URL, cut out without parsing it. */
 export function pathOf(url: string): string {
@@ -18,17 +21,17 @@ export function pathOf(url: string): string {
 export const isGatewayPath = (path: string): boolean => path.startsWith("/v1/");
 
 /** Returns the client's request id if it is fit to be one, else a fresh one (contract section 2). */
-export const requestIdOf = (request: Request, random: Random): string =>
+export const requestIdOf = (request: Headed, random: Random): string =>
   givenRequestId(request) ?? random.id();
 
 /** Returns the client's own request id, or null when it sent none that is fit: 1 to 128 printable ASCII characters. */
-export function givenRequestId(request: Request): string | null {
+export function givenRequestId(request: Headed): string | null {
   const given = request.headers.get("x-request-id");
   return given !== null && /^[\x20-\x7e]{1,128}$/.test(given) ? given : null;
 }
 
 /** Returns the API key of `Authorization: Bearer`, or of `x-api-key` where that is allowed; null without one. */
-export function apiKeyOf(request: Request, alsoXApiKey: boolean): string | null {
+export function apiKeyOf(request: Headed, alsoXApiKey: boolean): string | null {
   const header = request.headers.get("authorization");
   const isBearer = header !== null && (header.startsWith("Bearer ") || /^bearer /i.test(header));
   const bearer = isBearer ? header.slice(7).trim() : "";
@@ -50,9 +53,9 @@ export function clientIp(socket: string, forwarded: string | null, trusted: read
   return socket;
 }
 
-/** Returns the client's address of a request to this listener, as the trusted proxies state it. */
-export const clientIpOf = (request: Request, listener: HttpListener, trustProxy: readonly string[]): string =>
-  clientIp(listener?.requestIP(request)?.address ?? "", request.headers.get("x-forwarded-for"), trustProxy);
+/** Returns the client's address as the trusted proxies state it. `socket` is that of its connection. */
+export const clientIpOf = (request: Headed, socket: string, trustProxy: readonly string[]): string =>
+  clientIp(socket, request.headers.get("x-forwarded-for"), trustProxy);
 
 /** Empties parts of the path that cannot be decoded, which Elysia leaves null: an empty name names nothing. */
 export function emptyUndecodedParts(params: Record<string, string | null>): void {

@@ -2,6 +2,8 @@
 // request as long as the request lives.
 
 import type { Refusal } from "../base/errors.ts";
+import type { ServerRequest } from "./server/server-request.ts";
+import type { ServerResponse } from "./server/server-response.ts";
 
 /** A management call, as far as it has come. */
 export interface RoutedCall {
@@ -21,12 +23,32 @@ export interface RoutedCall {
 
 /** What routes tell of requests while they run. */
 export class RoutedRequests {
-  private readonly forwarded = new WeakSet<Request>();
+  private readonly sources = new WeakMap<Request, ServerRequest>();
+  private readonly answers = new WeakMap<Request, ServerResponse>();
   private readonly calls = new WeakMap<Request, RoutedCall>();
 
-  /** The request goes to a model, and is counted and logged there. */
-  forward(request: Request): void {
-    this.forwarded.add(request);
+  /** Elysia gets this request for one of the server. */
+  add(request: Request, source: ServerRequest): void {
+    this.sources.set(request, source);
+  }
+
+  /** Returns the request of the server for which Elysia got this one; undefined in tests without a server. */
+  sourceOf(request: Request): ServerRequest | undefined {
+    return this.sources.get(request);
+  }
+
+  /** Returns the address of the client; empty in tests without a server. */
+  addressOf(request: Request): string {
+    return this.sources.get(request)?.clientAddress ?? "";
+  }
+
+  /**
+   * The request went to a model, was counted and logged there, and is answered by this. Returns what a route answers then,
+   * which Elysia may copy, since nobody sends it.
+   */
+  forwarded(request: Request, response: ServerResponse): Response {
+    this.answers.set(request, response);
+    return new Response(null);
   }
 
   /** The request is a management call. */
@@ -34,8 +56,9 @@ export class RoutedRequests {
     this.calls.set(request, call);
   }
 
-  isForwarded(request: Request): boolean {
-    return this.forwarded.has(request);
+  /** Returns the response of a request that went to a model; undefined for others. */
+  forwardedResponseOf(request: Request): ServerResponse | undefined {
+    return this.answers.get(request);
   }
 
   callOf(request: Request): RoutedCall | undefined {

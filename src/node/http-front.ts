@@ -3,16 +3,16 @@
 
 import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Fetch } from "../http/app.ts";
 import { allowOrigins } from "../http/cors.ts";
 import { createReadinessGate } from "../http/readiness-gate.ts";
+import type { Handler } from "../http/server/http-server.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Address, createListeners, urlOf } from "./listeners.ts";
 
 /** The handlers at the service's address, and at administration's own address. */
 export interface Applications {
-  readonly service: Fetch;
-  readonly administration: Fetch;
+  readonly service: Handler;
+  readonly administration: Handler;
 }
 
 /** The front of a node through its life: listen, open, leave, close. */
@@ -56,7 +56,7 @@ export function createFront(parts: {
   let leaving = false;
 
   const cors = settings.corsOrigins.length === 0 ? null : allowOrigins(settings.corsOrigins, random);
-  const doorTo = (which: keyof Applications): Fetch =>
+  const doorTo = (which: keyof Applications): Handler =>
     createReadinessGate({
       random,
       app: () => apps?.[which] ?? null,

@@ -2,9 +2,11 @@
 // nothing of what is answered.
 
 import { atMost, type Clock, type Random } from "../base/clock.ts";
+import { RefusedError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Fetch } from "../http/app.ts";
 import { errorResponse, httpError, INTERNAL } from "../http/errors.ts";
+import { type Handler, HttpServer, type ServerParts } from "../http/server/http-server.ts";
+import { ProtocolError } from "../http1/header-fields.ts";
 import { listenFault } from "../settings/listen-fault.ts";
 import type { Settings } from "../settings/settings.ts";
 
@@ -39,11 +41,11 @@ type Listening = Pick<Settings, "host" | "port" | "adminHost" | "adminPort" | "s
 
 /** An address to listen at, and the server there once there is one. */
 interface Listener extends Address {
-  readonly fetch: Fetch;
+  readonly answer: Handler;
   /** The settings that make it, for the operator. */
   readonly names: string;
   readonly isShared: boolean;
-  server: Bun.Server<undefined> | null;
+  server: HttpServer | null;
 }
 
 /** Creates the listeners, which do not listen yet. */
@@ -53,52 +55,74 @@ export function createListeners(parts: {
   readonly random: Random;
   readonly log: Log;
   /** Handlers of the service's address, and of administration's own. */
-  readonly service: Fetch;
-  readonly administration: Fetch;
+  readonly service: Handler;
+  readonly administration: Handler;
 }): Listeners {
-  const { clock, random, log } = parts;
+  const { clock } = parts;
   const listeners = listenersOf(parts);
+  const errors = errorAnswers(parts);
   const opened = () => listeners.flatMap(({ server }) => (server === null ? [] : [server]));
 
   function open(listener: Listener): void {
-    const { host: hostname, port, fetch, names, isShared: reusePort } = listener;
-    const start = () =>
-      Bun.serve({
-        ...{ hostname, port, fetch, reusePort },
-        idleTimeout: 0,
-        // Bodies are bounded where they are read, with the service's own error; Bun's bound would answer a
-        // bare 413.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        // Bun's error page would show paths of the program.
-        development: false,
-        error(error: Error) {
-          const requestId = random.id();
-          log("error", "request_failed", { requestId, error: error.stack ?? String(error) });
-          return errorResponse(httpError(INTERNAL), { "x-request-id": requestId });
-        },
-      });
+    const { host: hostname, port, answer, names, isShared } = listener;
     try {
-      listener.server ??= start();
+      listener.server ??= new HttpServer({ clock, answer, ...errors }, { hostname, port, isShared });
     } catch (error) {
       throw listenFault({ names, hostname, port }, error);
     }
   }
 
   return {
-    addresses: () => opened().map(({ hostname, port }) => ({ host: hostname!, port: port! })),
+    addresses: () => opened().map(({ hostname, port }) => ({ host: hostname, port })),
     open: () => listeners.filter(({ isShared }) => !isShared).forEach(open),
     openShared: () => listeners.filter(({ isShared }) => isShared).forEach(open),
     async close(ms) {
       await atMost(clock, ms, Promise.all(opened().map((one) => one.stop())));
-      await Promise.all(opened().map((one) => one.stop(true)));
+      for (const one of opened()) one.terminate();
     },
   };
 }
 
+/** Returns what a server answers where no handler does: to a bug, and to bytes that are no request. */
+function errorAnswers({
+  random,
+  log,
+}: {
+  readonly random: Random;
+  readonly log: Log;
+}): Omit<ServerParts, "clock" | "answer"> {
+  const malformed = (error: unknown) => {
+    if (!(error instanceof ProtocolError)) return null;
+    const message = `The request is not well-formed: ${error.message}.`;
+    return { code: "invalid_parameter", message } as const;
+  };
+  const failed = (error: unknown) => {
+    const requestId = random.id();
+    log("error", "request_failed", { requestId, error: stackOf(error) });
+    return errorResponse(httpError(INTERNAL), { "x-request-id": requestId });
+  };
+  return {
+    failed,
+    refused(error) {
+      const refusal = malformed(error);
+      return refusal === null
+        ? failed(error)
+        : errorResponse(httpError(refusal), { "x-request-id": random.id() });
+    },
+    bodyError(error) {
+      const refusal = malformed(error);
+      return refusal === null ? (error as Error) : new RefusedError(refusal);
+    },
+  };
+}
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? String(error)) : String(error);
+
 interface Handlers {
   readonly settings: Listening;
-  readonly service: Fetch;
-  readonly administration: Fetch;
+  readonly service: Handler;
+  readonly administration: Handler;
 }
 
 function listenersOf({ settings, service, administration }: Handlers): readonly Listener[] {
@@ -106,8 +130,8 @@ function listenersOf({ settings, service, administration }: Handlers): readonly 
   const isShared = share !== null;
   const own = share?.ownPort ?? null;
   const listener = { isShared, server: null };
-  const all: Listener[] = [{ ...listener, host, port, fetch: service, names: "HOST and PORT" }];
-  const admin = { ...listener, host: adminHost, fetch: administration, names: "ADMIN_HOST and ADMIN_PORT" };
+  const all: Listener[] = [{ ...listener, host, port, answer: service, names: "HOST and PORT" }];
+  const admin = { ...listener, host: adminHost, answer: administration, names: "ADMIN_HOST and ADMIN_PORT" };
   if (own !== null) all.push({ ...admin, port: own, isShared: false });
   if (adminPort !== null) all.push({ ...admin, port: adminPort });
   return all;

@@ -92,7 +92,7 @@ export async function startService(
   const name = settings.nodeName ?? ownName(random);
   await using closing = new AsyncDisposableStack();
 
-  const front = createFront({ settings, clock, random, log });
+  const front = createFront({ settings, clock: turnClock, random, log });
   closing.defer(() => front.close(0));
   if (isMongodb(settings.storeUrl)) front.listen();
   // Leases and the clock check use the machine's clock: a moved business clock must not look like a frozen or

@@ -16,6 +16,7 @@ import {
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions";
 import { ATTR_SERVICE_INSTANCE_ID } from "@opentelemetry/semantic-conventions/incubating";
 import { atMost, type Clock, type Random } from "../base/clock.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { Log } from "../base/log.ts";
 import type { RequestTracer } from "../gateway/request-trace.ts";
 import type { TracingSettings } from "../settings/tracing-settings.ts";
@@ -112,7 +113,7 @@ export const createRequestTracer = (parts: TracerParts): RequestTracer => ({
 });
 
 /** Returns the context in which a request's span begins: the client's, or a new one; null for a new one that is not sampled. */
-function parentOf(parts: TracerParts, headers: Headers): Context | null {
+function parentOf(parts: TracerParts, headers: HeaderReader): Context | null {
   const traceparent = headers.get("traceparent");
   const sent = traceparent === null ? context.active() : clientsContext(parts, traceparent, headers);
   const client = trace.getSpanContext(sent);
@@ -124,7 +125,7 @@ function parentOf(parts: TracerParts, headers: Headers): Context | null {
 }
 
 /** Returns the context that a client sent, without a span where it sent none. */
-function clientsContext({ propagator }: TracerParts, traceparent: string, headers: Headers): Context {
+function clientsContext({ propagator }: TracerParts, traceparent: string, headers: HeaderReader): Context {
   const tracestate = headers.get("tracestate");
   const carrier: Record<string, string> = tracestate === null ? { traceparent } : { traceparent, tracestate };
   return propagator.extract(context.active(), carrier, CARRIER);

@@ -11,6 +11,7 @@ import { errorHandler } from "../../src/http/error-handler.ts";
 import { createAdminIdempotency } from "../../src/http/idempotency.ts";
 import { type ManagementParts, management } from "../../src/http/management.ts";
 import { RoutedRequests } from "../../src/http/routed-requests.ts";
+import type { ServerRequest } from "../../src/http/server/server-request.ts";
 import { createSecretVault } from "../../src/upstream/secret-vault.ts";
 import { countingRandom, manualClock, settled } from "../runtime/manual-clock.ts";
 import { memoryStore } from "../store/memory/memory.ts";
@@ -31,6 +32,7 @@ async function rig() {
   for (const key of [DEAD, ELSEWHERE, GOOD]) await store.claim(`key:${hashKey(key)}`, 7, "me", 0);
   const random = countingRandom();
   const written: string[] = [];
+  const routed = new RoutedRequests();
   const parts = {
     ...{
       clock,
@@ -40,8 +42,7 @@ async function rig() {
       trustProxy: ["10.0.0.0/8"],
       servesAdministration: true,
     },
-    listener: () => ({ requestIP: () => ({ address: "10.0.0.1" }) }),
-    routed: new RoutedRequests(),
+    routed,
     limiter: callLimiter({ clock, perMinute: PER_MINUTE }),
     refusalLimiter: callLimiter({ clock, perMinute: PER_MINUTE }),
     identify: createIdentify({ store, clock }),
@@ -70,12 +71,12 @@ async function rig() {
   const call = async (key: string, ip: string): Promise<string> => {
     const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": ip };
     let code = "waits";
-    const answered = app
-      .handle(new Request("http://x.example/x-news", { method: "DELETE", headers }))
-      .then(async (answer) => {
-        const body = (await answer.json()) as { error?: { code: string } };
-        code = body.error?.code ?? "done";
-      });
+    const asked = new Request("http://x.example/x-news", { method: "DELETE", headers });
+    routed.add(asked, { clientAddress: "10.0.0.1" } as ServerRequest);
+    const answered = app.handle(asked).then(async (answer) => {
+      const body = (await answer.json()) as { error?: { code: string } };
+      code = body.error?.code ?? "done";
+    });
     await Promise.race([answered, settled()]);
     return code;
   };

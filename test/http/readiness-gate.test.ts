@@ -1,16 +1,18 @@
 // The door of a node: closed while nobody can be served, open to machines however it stands.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Fetch } from "../../src/http/app.ts";
 import { createReadinessGate } from "../../src/http/readiness-gate.ts";
+import type { Handler } from "../../src/http/server/http-server.ts";
+import type { ServerResponse } from "../../src/http/server/server-response.ts";
 import { countingRandom } from "../runtime/manual-clock.ts";
+import { bodyOf, serverRequest } from "./server/requests.ts";
 
-let app: Fetch | null;
+let app: Handler | null;
 let reason: string | null;
 let leaving: boolean;
-let door: Fetch;
+let door: Handler;
 beforeEach(() => {
-  app = (request) => new Response(`inside ${new URL(request.url).pathname}`);
+  app = ({ path }) => ({ status: 200, headers: {}, body: `inside ${path}` });
   [reason, leaving] = [null, false];
   door = createReadinessGate({
     random: countingRandom(),
@@ -22,8 +24,12 @@ beforeEach(() => {
 });
 
 const ask = async (path: string, headers: Record<string, string> = {}) => {
-  const response = await door(new Request(`http://node.example${path}`, { headers }), null);
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const response = await door(serverRequest(`GET ${path}`, headers));
+  return {
+    status: response.status,
+    headers: new Headers(response.headers),
+    text: await bodyOf(response),
+  };
 };
 
 test("open, it lets everybody in", async () => {
@@ -86,11 +92,11 @@ describe("leaving", () => {
   });
 
   test("also what was under way when it began", async () => {
-    const answer = Promise.withResolvers<Response>();
+    const answer = Promise.withResolvers<ServerResponse>();
     app = () => answer.promise;
     const asked = ask("/v1/models");
     leaving = true;
-    answer.resolve(new Response("late"));
+    answer.resolve({ status: 200, headers: {}, body: "late" });
     expect((await asked).headers.get("connection")).toBe("close");
   });
 

@@ -4,11 +4,12 @@
 import type { Admitted } from "../../../actors/account/admit.ts";
 import { isUntagged, mergeTags, NO_TAGS, parseTags, type Tags } from "../../../actors/tags.ts";
 import { RefusedError } from "../../base/errors.ts";
+import type { HeaderReader } from "../../base/header-reader.ts";
 
 const HEADER = "x-arbor-tags";
 
 /** Returns the tags that the client sent. Throws `RefusedError` (`invalid_parameter`) for a header that states none. */
-export function readTagsHeader(headers: Headers): Tags {
+export function readTagsHeader(headers: HeaderReader): Tags {
   const text = headers.get(HEADER);
   if (text === null) return NO_TAGS;
   const tags = parseTags(text);

@@ -2,6 +2,7 @@
 // events are as the SDKs expect them.
 
 import { RefusedError } from "../../base/errors.ts";
+import type { HeaderReader } from "../../base/header-reader.ts";
 import { messageEvents } from "../../dialect/chat/message-events.ts";
 import type { StreamMachine, StreamOptions, WholeAnswer, WholeBody } from "../../dialect/dialect.ts";
 import type { Json } from "../../dialect/json.ts";
@@ -18,7 +19,7 @@ export type StreamShape = "message" | null;
  * Returns the shape that a client asked for, null on all paths but /v1/chat/completions. Throws
  * `RefusedError` (`invalid_parameter`) for an unknown shape.
  */
-export function requestedStreamShape({ path }: GatewayEndpoint, headers: Headers): StreamShape {
+export function requestedStreamShape({ path }: GatewayEndpoint, headers: HeaderReader): StreamShape {
   const shape = path === "/v1/chat/completions" ? headers.get("x-stream-shape") : null;
   if (shape === null || shape === "message") return shape;
   const message = 'The header x-stream-shape must be "message", or left out.';

@@ -2,6 +2,7 @@
 // the request was reported.
 
 import { ZERO } from "../../../actors/money.ts";
+import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorRowOf, isErrorCode } from "../../base/error-codes.ts";
 import type { Refusal } from "../../base/errors.ts";
@@ -32,7 +33,7 @@ export function endOf(error: { refusal: Refusal } | { rejection: ProviderRejecti
 }
 
 /** Returns how a request ended for its client, which did not get `end` when it had disconnected by then. */
-export const endForClient = ({ aborted }: Pick<AbortSignal, "aborted">, end: RequestEnd): RequestEnd =>
+export const endForClient = ({ aborted }: Pick<CancelSignal, "aborted">, end: RequestEnd): RequestEnd =>
   aborted ? CLIENT_LEFT : end;
 
 /** Hex digits of a key's hash, as many as its public form has. */

@@ -4,6 +4,7 @@
 
 import type { AccountId, ProviderKeyId } from "../../../actors/ids.ts";
 import type { LevelKey } from "../../../actors/level/view.ts";
+import type { HeaderReader } from "../../base/header-reader.ts";
 import { type ConversationHint, hashOfName } from "../../dialect/conversation-hint.ts";
 import type { Dialect } from "../../dialect/dialect.ts";
 
@@ -28,7 +29,7 @@ export function conversationOf(
   account: AccountId,
   style: Style,
   hint: ConversationHint | undefined,
-  headers: Headers,
+  headers: HeaderReader,
 ): ConversationHash | null {
   if (hint === undefined) return null;
   const session = hint.isCacheKey ? null : headers.get(SESSION_HEADER);

@@ -9,6 +9,7 @@ import type { ListenerParts } from "../management.ts";
 import { operation } from "../operation.ts";
 import { emptyUndecodedParts, pathOf, requestIdOf } from "../request-head.ts";
 import { parameter } from "../schemas.ts";
+import { webResponseOf } from "../web-messages.ts";
 import type { ConsoleFiles } from "./build.ts";
 import { fileAnswer } from "./file-answer.ts";
 import { freshNonce, indexPage, securityHeaders } from "./index-page.ts";
@@ -34,11 +35,13 @@ export function consolePages(parts: ConsoleParts) {
   const { consoleFiles, random, servesAdministration } = parts;
 
   const refused = (request: Request, message: string): Response =>
-    errorResponse(httpError({ code: "not_found", message }), {
-      ...securityHeaders(null),
-      ...NEVER_KEPT,
-      "x-request-id": requestIdOf(request, random),
-    });
+    webResponseOf(
+      errorResponse(httpError({ code: "not_found", message }), {
+        ...securityHeaders(null),
+        ...NEVER_KEPT,
+        "x-request-id": requestIdOf(request, random),
+      }),
+    );
 
   async function page(request: Request): Promise<Response> {
     const path = pathOf(request.url);

@@ -2,8 +2,10 @@
 // here reads the content of a request or an answer.
 
 import { type AnyElysia, Elysia } from "elysia";
+import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock, Random } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
+import type { HeaderReader } from "../../base/header-reader.ts";
 import type { Log } from "../../base/log.ts";
 import { TurnEnd } from "../../base/turn-queue.ts";
 import { readPayload } from "../../gateway/body.ts";
@@ -16,21 +18,16 @@ import type { StoredResponse, StoredResponseRequest } from "../../gateway/stored
 import { errorResponse, httpError, INTERNAL, messagesError, refusalOf } from "../errors.ts";
 import type { ListenerParts } from "../management.ts";
 import type { Metrics } from "../operations/metrics.ts";
-import {
-  apiKeyOf,
-  clientIpOf,
-  emptyUndecodedParts,
-  givenRequestId,
-  type HttpListener,
-} from "../request-head.ts";
+import { apiKeyOf, clientIpOf, emptyUndecodedParts, givenRequestId } from "../request-head.ts";
+import type { ServerRequest } from "../server/server-request.ts";
+import type { ServerResponse } from "../server/server-response.ts";
 import { CONVERSATION_ENDPOINTS } from "./endpoint-table.ts";
 import { MEDIA_ENDPOINTS, STORED_RESPONSE_ENDPOINTS } from "./media-endpoint-table.ts";
 import { type ModelsParts, models } from "./models.ts";
 import { type QuoteParts, quotes } from "./quote.ts";
-import { responseBody } from "./response-body.ts";
 
 /** What requests that go to a provider need at the edge. */
-export interface ForwardingParts extends Pick<ListenerParts, "listener" | "routed"> {
+export interface ForwardingParts extends Pick<ListenerParts, "routed"> {
   readonly gateway: Gateway;
   readonly recall: StoredResponse;
   readonly metrics: Metrics;
@@ -45,8 +42,8 @@ export interface ForwardingParts extends Pick<ListenerParts, "listener" | "route
 /** What the endpoints of this family need. */
 export interface GatewayFamilyParts extends ForwardingParts, ModelsParts, QuoteParts {}
 
-/** Answers a request that came to this listener. */
-type Forward = (request: Request, listener: HttpListener) => Promise<Response>;
+/** Answers a request to a model. */
+type Forward = (request: ServerRequest) => Promise<ServerResponse>;
 
 /** All endpoints below `/v1`. Source: contract section 2. */
 export const gateway = (parts: GatewayFamilyParts) =>
@@ -61,23 +58,29 @@ function forwarding(parts: ForwardingParts): AnyElysia {
   for (const [path, forward] of forwardingHandlers(parts)) {
     const declaration = CONVERSATION_ENDPOINTS[path] ?? MEDIA_ENDPOINTS[path];
     assert(declaration !== undefined, `the endpoint ${path} is declared`);
-    const respond = ({ request }: { request: Request }) => {
-      parts.routed.forward(request);
-      return forward(request, parts.listener());
-    };
+    const respond = async ({ request }: { request: Request }) =>
+      parts.routed.forwarded(request, await forward(sourceOf(parts, request)));
     app.route("POST", path, respond, { ...declaration });
   }
   for (const { method, suffix, declaration } of STORED_RESPONSE_ENDPOINTS) {
-    const respond = ({ request, params }: { request: Request; params: { id: string } }) =>
-      storedResponse(parts, request, { method, behind: suffix, id: params.id });
+    const respond = async ({ request, params }: { request: Request; params: { id: string } }) => {
+      const target = { method, behind: suffix, id: params.id };
+      return parts.routed.forwarded(request, await storedResponse(parts, sourceOf(parts, request), target));
+    };
     app.route(method, `/v1/responses/:id${suffix}`, respond as never, { ...declaration });
   }
   return app;
 }
 
+function sourceOf({ routed }: ForwardingParts, request: Request): ServerRequest {
+  const source = routed.sourceOf(request);
+  assert(source !== undefined, "the request came to the server");
+  return source;
+}
+
 /**
- * Returns the handlers of the gateway's table by path, all of them for POST. The listener calls them without Elysia, whose
- * copy of each response costs a tenth of our own work on the busiest paths; Elysia's routes serve other spellings of the
+ * Returns the handlers of the gateway's table by path, all of them for POST. The application calls them without Elysia, whose
+ * requests and responses would cost a fifth of our own work on the busiest paths; Elysia's routes serve other spellings of the
  * path, such as one with a slash behind it.
  */
 export function forwardingHandlers(parts: ForwardingParts): ReadonlyMap<string, Forward> {
@@ -95,13 +98,13 @@ const STREAM_HEADERS = {
 
 const forwardTo =
   (parts: ForwardingParts & { readonly turnEnd: TurnEnd }, endpoint: GatewayEndpoint): Forward =>
-  async (request, listener) => {
+  async (request) => {
     const { path } = endpoint;
     const startedAt = performance.now();
     // Requests that arrive in one turn take each of their steps together. One at a time, each would begin with code that the
     // reading of the next one has pushed out of the processor's caches.
     await parts.turnEnd.reached();
-    const call = new HttpCall(parts, endpoint, request, listener);
+    const call = new HttpCall(parts, endpoint, request);
     let outcome: Outcome;
     try {
       outcome = await parts.gateway(call, endpoint);
@@ -119,14 +122,13 @@ class HttpCall implements GatewayCall {
   readonly path: string;
   readonly key: string | null;
   readonly requestId: string | null;
-  readonly headers: Headers;
-  readonly signal: AbortSignal;
+  readonly headers: HeaderReader;
+  readonly signal: CancelSignal;
 
   constructor(
     private readonly parts: ForwardingParts,
     private readonly endpoint: GatewayEndpoint,
-    private readonly request: Request,
-    private readonly listener: HttpListener,
+    private readonly request: ServerRequest,
   ) {
     this.path = endpoint.path;
     this.key = apiKeyOf(request, true);
@@ -136,7 +138,7 @@ class HttpCall implements GatewayCall {
   }
 
   ip(): string {
-    return clientIpOf(this.request, this.listener, this.parts.trustProxy);
+    return clientIpOf(this.request, this.request.clientAddress, this.parts.trustProxy);
   }
 
   payload(): ReturnType<GatewayCall["payload"]> {
@@ -148,16 +150,16 @@ class HttpCall implements GatewayCall {
 
 async function storedResponse(
   parts: ForwardingParts,
-  request: Request,
+  request: ServerRequest,
   target: Pick<StoredResponseRequest, "method" | "behind" | "id">,
-): Promise<Response> {
+): Promise<ServerResponse> {
   const startedAt = performance.now();
-  parts.routed.forward(request);
+  const query = request.head.target.indexOf("?");
   const stored: StoredResponseRequest = {
     ...target,
-    query: new URL(request.url).search,
+    query: query === -1 ? "" : request.head.target.slice(query),
     key: apiKeyOf(request, true),
-    ip: () => clientIpOf(request, parts.listener(), parts.trustProxy),
+    ip: () => clientIpOf(request, request.clientAddress, parts.trustProxy),
     requestId: givenRequestId(request),
     headers: request.headers,
     signal: request.signal,
@@ -173,7 +175,7 @@ async function storedResponse(
 }
 
 /** Whether this is an error that its client does not get, because it has disconnected. */
-const isUnheard = ({ kind }: Outcome, { signal }: Request): boolean =>
+const isUnheard = ({ kind }: Outcome, { signal }: ServerRequest): boolean =>
   signal.aborted && (kind === "refused" || kind === "rejected");
 
 /** Returns the refusal that answers an error. Logs a bug. */
@@ -195,12 +197,12 @@ function failedOutcome(
   return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };
 }
 
-function responseOf(outcome: Outcome, style: ApiStyle): Response {
+function responseOf(outcome: Outcome, style: ApiStyle): ServerResponse {
   switch (outcome.kind) {
     case "whole":
-      return new Response(responseBody(outcome.body), { headers: typed(outcome.headers) });
+      return { status: 200, headers: typed(outcome.headers), body: outcome.body };
     case "stream":
-      return new Response(responseBody(outcome.body), { headers: { ...STREAM_HEADERS, ...outcome.headers } });
+      return { status: 200, headers: { ...STREAM_HEADERS, ...outcome.headers }, body: outcome.body };
     case "rejected":
       return ERROR_RESPONSES[style]({ ...outcome.rejection, headers: {} }, outcome.headers);
     case "refused":
@@ -208,8 +210,10 @@ function responseOf(outcome: Outcome, style: ApiStyle): Response {
   }
 }
 
-const typed = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
+const typed = (headers: Readonly<Record<string, string>>): Record<string, string> => ({
+  "content-type": "application/json",
+  ...headers,
+});
 
 /** The shape of errors that SDKs of each style read. */
 const ERROR_RESPONSES = { chat: errorResponse, messages: messagesError } as const;

@@ -4,10 +4,14 @@ import type { Protocol } from "../../../actors/index.ts";
 import type { ActorSystem } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreLostError } from "../../store/store-errors.ts";
+import type { ServerResponse } from "../server/server-response.ts";
 
 /** Returns a response of one line of text. */
-export const textResponse = (line: string, status = 200): Response =>
-  new Response(`${line}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } });
+export const textResponse = (line: string, status = 200): ServerResponse => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8" },
+  body: `${line}\n`,
+});
 
 /** Whether a node can take requests. */
 export interface Readiness {

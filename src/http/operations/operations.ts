@@ -8,6 +8,7 @@ import { management } from "../management.ts";
 import { type Content, operation } from "../operation.ts";
 import { clientIpOf } from "../request-head.ts";
 import { NoQuerySchema } from "../schemas.ts";
+import { webResponseOf } from "../web-messages.ts";
 import { type ClockParts, moveClock } from "./clock.ts";
 import { type ClusterEndpointParts, clusterOverview, OVERVIEW_MS } from "./cluster.ts";
 import { type Readiness, textResponse } from "./health.ts";
@@ -75,7 +76,7 @@ const text = (description: string): Content => ({ "text/plain": Type.String({ de
 
 const health = ({ readiness }: OperationsParts) =>
   new Elysia({ normalize: false })
-    .get("/healthz", () => textResponse("ok"), {
+    .get("/healthz", () => webResponseOf(textResponse("ok")), {
       detail: operation({
         tag: "Machines",
         operationId: "checkLiveness",
@@ -87,7 +88,7 @@ const health = ({ readiness }: OperationsParts) =>
       "/readyz",
       async () => {
         const reason = await readiness.reason();
-        return reason === null ? textResponse("ready") : textResponse(reason, 503);
+        return webResponseOf(reason === null ? textResponse("ready") : textResponse(reason, 503));
       },
       {
         detail: operation({
@@ -105,7 +106,7 @@ const metrics = (parts: OperationsParts) =>
     "/metrics",
     async ({ request }) => {
       const refusal = await parts.metricsRefusal(request, () =>
-        clientIpOf(request, parts.listener(), parts.trustProxy),
+        clientIpOf(request, parts.routed.addressOf(request), parts.trustProxy),
       );
       if (refusal !== null) throw new RefusedError(refusal);
       const body = await parts.metrics.text();

@@ -343,11 +343,10 @@ describe("the list is true", () => {
     const parts = {
       identify: async () => ({ account: 7, keyHash: "h" }),
       random: { id: () => "id" },
-      listener: () => null,
       trustProxy: [],
       limiter: { count: () => undefined },
       refusalLimiter: { count: () => undefined },
-      routed: { manage: () => undefined },
+      routed: { manage: () => undefined, addressOf: () => "" },
       system: {
         async ask(_: unknown, type: string, { suspendedToo }: { suspendedToo: boolean }) {
           asked.push([type, suspendedToo]);

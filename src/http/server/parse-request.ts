@@ -1,0 +1,97 @@
+// Parses the heads of requests of HTTP/1.1 and 1.0 (RFC 9112): request line, header fields, and how the body is framed. It is
+// strict where a proxy before us could read the bytes differently, because a client could hide a second request in them.
+
+import {
+  contentLengthOf,
+  endOfLine,
+  HeaderFields,
+  ProtocolError,
+  staysOpen,
+} from "../../http1/header-fields.ts";
+import { type BodyFraming, MessageParser, type MessageSink, NO_BODY } from "../../http1/message-parser.ts";
+
+/** A parsed head. */
+export interface ServerRequestHead {
+  readonly method: string;
+  /** The path with its query, without scheme and authority. It begins with a slash, except in `OPTIONS *`. */
+  readonly target: string;
+  readonly headers: HeaderFields;
+  readonly framing: BodyFraming;
+  /** Whether the client speaks HTTP/1.0, which knows no chunks. */
+  readonly isOld: boolean;
+  /** Whether the connection may carry another request: the client allows it, and speaks HTTP/1.1. */
+  readonly staysOpen: boolean;
+}
+
+const CR = 13;
+const LF = 10;
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~\w]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
+/** Parses a head without its closing blank line. Throws `ProtocolError`. */
+export function parseRequestHead(text: string): ServerRequestHead {
+  const lineEnd = endOfLine(text, 0);
+  const hasCr = text.charCodeAt(lineEnd - 1) === CR;
+  const match = REQUEST_LINE.exec(text.slice(0, hasCr ? lineEnd - 1 : lineEnd));
+  // The last line of a head comes without its end.
+  if (match === null || (!hasCr && lineEnd < text.length))
+    throw new ProtocolError("the request line is not of HTTP/1.1");
+  const isOld = match[3] === "0";
+  const headers = HeaderFields.parse(text, lineEnd + 1, false);
+  const hosts = headers.count("host");
+  if (hosts > 1 || (hosts === 0 && !isOld)) throw new ProtocolError("a request has one Host field");
+  return {
+    method: match[1]!,
+    target: originFormOf(match[2]!),
+    headers,
+    framing: framingOf(headers, isOld),
+    isOld,
+    staysOpen: !isOld && staysOpen(headers, isOld),
+  };
+}
+
+/** Returns path and query of a target, which clients send to proxies with scheme and authority (RFC 9112 3.2). */
+function originFormOf(target: string): string {
+  if (target.startsWith("/")) return target;
+  if (target === "*") return target;
+  const absolute = ABSOLUTE_FORM.exec(target)?.[0];
+  if (absolute === undefined) throw new ProtocolError("the target of the request is no path");
+  const rest = target.slice(absolute.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/** RFC 9112 6.3. */
+function framingOf(headers: HeaderFields, isOld: boolean): BodyFraming {
+  const coding = headers.get("transfer-encoding");
+  const stated = headers.get("content-length");
+  if (coding !== null) {
+    if (isOld || stated !== null) throw new ProtocolError("the length of the body is stated in two ways");
+    if (coding.toLowerCase() !== "chunked") throw new ProtocolError("the transfer coding is not supported");
+    return { kind: "chunked" };
+  }
+  if (stated === null) return NO_BODY;
+  const bytes = contentLengthOf(stated);
+  return bytes === 0 ? NO_BODY : { kind: "length", bytes };
+}
+
+/** The parser of one client's connection. */
+export class RequestParser extends MessageParser<ServerRequestHead> {
+  constructor(sink: MessageSink<ServerRequestHead>) {
+    super(sink, false);
+  }
+
+  /** Line ends before a request line are skipped, which some clients send behind a body (RFC 9112 2.2). */
+  override take(chunk: Buffer, from: number): number {
+    let at = from;
+    if (this.isIdle) while (chunk[at] === CR || chunk[at] === LF) at++;
+    return super.take(chunk, at);
+  }
+
+  protected override parseHead(text: string): ServerRequestHead {
+    return parseRequestHead(text);
+  }
+
+  protected override isInterim(): boolean {
+    return false;
+  }
+}

@@ -1,0 +1,118 @@
+// What a connection has still to send: it writes as fast as the client takes it, in order, and keeps the rest. What
+// writes more asks how much that is, and waits until it is sent.
+
+import type { Socket } from "bun";
+import type { StreamPart } from "../../gateway/call.ts";
+import { isSource, lengthOfParts, type ResponseFraming, type ServerBody } from "./server-response.ts";
+
+/** A longer text is encoded first, so that what the socket does not take of it is not encoded twice. */
+const TEXT_BYTES_MAX = 64 * 1024;
+
+/** The outgoing side of one socket. */
+export class SocketWriter {
+  readonly #socket: Pick<Socket, "write">;
+  #unsent: Uint8Array[] = [];
+  #unsentBytes = 0;
+  /** Resolves when all is sent or dropped; null while nobody waits. */
+  #drained: PromiseWithResolvers<void> | null = null;
+  #isDropped = false;
+
+  constructor(socket: Pick<Socket, "write">) {
+    this.#socket = socket;
+  }
+
+  /** Bytes that the client has not taken yet. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
+  }
+
+  /** Writes a text that has this many bytes. */
+  writeText(text: string, bytes: number): void {
+    if (this.#unsentBytes > 0 || bytes > TEXT_BYTES_MAX) {
+      this.writeBytes(Buffer.from(text));
+      return;
+    }
+    if (this.#isDropped) return;
+    // A negative count means that the connection has ended, which `close` or `error` reports.
+    const written = Math.max(0, this.#socket.write(text));
+    if (written < bytes) this.#keep(Buffer.from(text).subarray(written));
+  }
+
+  /** Writes bytes, which must not change afterwards. */
+  writeBytes(bytes: Uint8Array): void {
+    if (this.#isDropped) return;
+    if (this.#unsentBytes > 0) {
+      this.#keep(bytes);
+      return;
+    }
+    const written = Math.max(0, this.#socket.write(bytes));
+    if (written < bytes.length) this.#keep(bytes.subarray(written));
+  }
+
+  /** Resolves when all is sent, or dropped. */
+  drained(): Promise<void> {
+    this.#drained ??= Promise.withResolvers<void>();
+    return this.#drained.promise;
+  }
+
+  /** The socket takes bytes again. Returns whether all is sent. */
+  onDrain(): boolean {
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    for (const bytes of unsent) this.writeBytes(bytes);
+    if (this.#unsentBytes > 0) return false;
+    this.#settle();
+    return true;
+  }
+
+  /** Nothing more can be sent. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    this.#settle();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#unsent.push(bytes);
+    this.#unsentBytes += bytes.length;
+  }
+
+  #settle(): void {
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+}
+
+/** A larger body is written apart from its head, so that it is not copied. */
+const JOINED_BYTES_MAX = 256 * 1024;
+
+/** Writes a head, and behind it a body that is no source. `framing` is that of the head. */
+export function writeKnown(
+  out: SocketWriter,
+  head: string,
+  body: ServerBody,
+  framing: ResponseFraming,
+): void {
+  if (body === null || isSource(body)) out.writeText(head, head.length);
+  else if (typeof body === "string") out.writeText(head + body, head.length + Number(framing));
+  else if (!(body instanceof Uint8Array)) out.writeBytes(concatParts([head, ...body]));
+  else if (body.length <= JOINED_BYTES_MAX) out.writeBytes(concatParts([head, body]));
+  else {
+    out.writeText(head, head.length);
+    out.writeBytes(body);
+  }
+}
+
+/** Returns the bytes of parts, one behind another. */
+export function concatParts(parts: readonly StreamPart[]): Buffer {
+  const joined = Buffer.allocUnsafe(lengthOfParts(parts));
+  let at = 0;
+  for (const part of parts) {
+    if (typeof part === "string") joined.write(part, at, "latin1");
+    else joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
