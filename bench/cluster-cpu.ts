@@ -3,35 +3,32 @@
 
 import type { ClusterStage, Fleet } from "./cluster-stage.ts";
 import { ownerOf } from "./cluster-table.ts";
-import { CONCURRENCY, type Spent, spend } from "./cpu.ts";
+import { type Spent, spend } from "./cpu.ts";
 import { grouped, median, range, sum } from "./figures.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
+import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 interface Kind extends Ask {
   readonly what: string;
-  /** Requests that each node answers before it is measured; the first kind compiles what the others need too. */
-  readonly warmUp: number;
 }
 
 const KINDS: readonly Kind[] = [
-  { what: "whole, 50 accounts", stream: false, warmUp: 40_000 },
-  { what: "stream of 100 events in one piece", stream: true, warmUp: 10_000 },
-  { what: "stream of 100 events one by one", stream: true, word: "bench-apart", warmUp: 5_000 },
+  { what: "whole, 50 accounts", stream: false },
+  { what: "stream of 100 events in one piece", stream: true },
+  { what: "stream of 100 events one by one", stream: true, word: "bench-apart" },
 ];
 const TARGET = "≤ 1.5";
 const MUST = "≤ 1.8";
 
-interface Times {
-  /** The part of a kind's warm-up that takes place. */
-  readonly warmUp: number;
+interface Times extends WarmUpTimes {
   readonly rounds: number;
   readonly ms: number;
 }
 
-const FULL: Times = { warmUp: 1, rounds: 6, ms: 3_000 };
-const QUICK: Times = { warmUp: 0.02, rounds: 3, ms: 1_000 };
+const FULL: Times = { warmUpMs: 20_000, warmUpMsMax: 60_000, rounds: 6, ms: 3_000 };
+const QUICK: Times = { warmUpMs: 0, warmUpMsMax: 0, rounds: 3, ms: 1_000 };
 
 /** The servers that the nodes use, by program. Notes state their CPU time; ratios leave it out. A shell watches mongod. */
 const BESIDES = [
@@ -69,10 +66,10 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   const ours: Round[] = [];
   const theirs: Round[] = [];
   const table = await stage.table();
-  for (const { targets } of [cluster, single]) {
-    // The load asks each of its targets so often.
-    const most = { requests: times.warmUp * kind.warmUp };
-    await stage.load({ targets, ask: kind, concurrency: CONCURRENCY, most, times: "none" });
+  const warmed: string[] = [];
+  for (const { nodes, targets } of [cluster, single]) {
+    const work = (stepMs: number) => spend(stage.load, nodes, targets, kind, stepMs);
+    warmed.push(warmUpNote(await warmUp(nodes, times, work)));
   }
   const grown = [await growth(cluster), await growth(single)];
   for (let round = 0; round < rounds; round++) {
@@ -109,6 +106,7 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
         `events per commit: ${batching(inCluster!)} in the cluster, ${batching(inSingle!)} on one node`,
       `${kind.what}, besides: ${besidesOf(ours)} a request in the cluster, ${besidesOf(theirs)} with one node; ` +
         `one node on SQLite takes ${us(embedded.cpuUs)} of CPU and answers ${grouped(embedded.perS)} a second`,
+      `${kind.what}: three nodes ${warmed[0]}, one ${warmed[1]}`,
     ],
   };
 }

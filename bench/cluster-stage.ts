@@ -42,7 +42,7 @@ export interface ClusterStage {
 
 const NODES = ["bench-1", "bench-2", "bench-3"];
 /** A few hundred thousand commits, where the database is the stand-in. */
-export const DATABASE_HEAP = "4g";
+export const DATABASE_HEAP = "10g";
 export const PROVIDER_SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"];
 
 /** `flagsOf` gives flags of Bun for a node by its name. A node that is alone in its fleet is named like it. */

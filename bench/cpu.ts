@@ -8,18 +8,16 @@ import { grouped, median, range, sum } from "./figures.ts";
 import { IN_ONE_PIECE, type Kind, ONE_BY_ONE, SPREAD, translatedKind, WHOLE } from "./kinds.ts";
 import type { Loaded, Target } from "./load.ts";
 import type { Measure, Measured, Row } from "./measure.ts";
-import { type Process, threadsMsOf } from "./process.ts";
+import type { Process } from "./process.ts";
 import { inTurns, ratiosOf } from "./rounds.ts";
 import { onStage, type Stage } from "./stage.ts";
 import type { Ask, StyleName } from "./styles.ts";
+import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 /** Requests in flight. */
 export const CONCURRENCY = 64;
 
-interface Times {
-  /** How long each kind of requests is sent to the service before the rounds, at least and at most. */
-  readonly warmUpMs: number;
-  readonly warmUpMsMax: number;
+interface Times extends WarmUpTimes {
   readonly rounds: number;
   readonly roundMs: number;
 }
@@ -27,12 +25,6 @@ interface Times {
 const FULL: Times = { warmUpMs: 20_000, warmUpMsMax: 90_000, rounds: 6, roundMs: 3_000 };
 /** Only its first round, which does not count, warms the service up. */
 const QUICK: Times = { warmUpMs: 0, warmUpMsMax: 0, rounds: 3, roundMs: 1_000 };
-/** Between two looks at the compiler, which ends the warm-up with less than this share of the CPU time. */
-const WARM_UP_STEP_MS = 5_000;
-const COMPILER_SHARE_MAX = 0.01;
-/** The name of the threads that compile. */
-const COMPILER = "JITWorker";
-
 export interface Spent {
   /** CPU time of all the servers together, per request. */
   readonly cpuUs: number;
@@ -68,34 +60,11 @@ export async function spend(
   };
 }
 
-/**
- * Warms a server up with `work`, which takes the milliseconds that it is given. Returns how long that took, and which share of
- * the server's CPU time the compiler had in the end.
- */
-async function warmUp(
-  server: Process,
-  { warmUpMs, warmUpMsMax }: Times,
-  work: (ms: number) => Promise<unknown>,
-): Promise<{ readonly tookMs: number; readonly compilerShare: number }> {
-  const compilerMs = () => threadsMsOf(server.pid).get(COMPILER) ?? 0;
-  let tookMs = 0;
-  let compilerShare = 1;
-  while (tookMs < warmUpMsMax && (tookMs < warmUpMs || compilerShare > COMPILER_SHARE_MAX)) {
-    const [before, compiledBefore] = [server.cpuMs(), compilerMs()];
-    await work(WARM_UP_STEP_MS);
-    tookMs += WARM_UP_STEP_MS;
-    const compiledMs = compilerMs() - compiledBefore;
-    // A thread that has ended takes its time with it, so that such a step says nothing.
-    compilerShare = compiledMs < 0 ? 1 : compiledMs / (server.cpuMs() - before);
-  }
-  return { tookMs, compilerShare };
-}
-
 async function measureKind(stage: Stage, prefix: string, kind: Kind, times: Times): Promise<Measured> {
   const { rounds, roundMs } = times;
   const spendOnService = (ms: number) =>
     spend(stage.load, [stage.service], [stage.serviceFor(kind.accounts)], kind, ms);
-  const { tookMs, compilerShare } = await warmUp(stage.service, times, spendOnService);
+  const warmed = await warmUp([stage.service], times, spendOnService);
   const before = await stage.admin.counters();
   const [service, passThrough] = await inTurns(
     [
@@ -131,11 +100,7 @@ async function measureKind(stage: Stage, prefix: string, kind: Kind, times: Time
     rows: [row, speed],
     notes: [
       `${what}: ${batching} events per commit, ${grouped(grown("turns"))} turns`,
-      ...(tookMs > 0
-        ? [
-            `${what}: warmed up for ${tookMs / 1_000} s, the compiler at ${(100 * compilerShare).toFixed(1)} %`,
-          ]
-        : []),
+      ...(warmed.tookMs > 0 ? [`${what}: ${warmUpNote(warmed)}`] : []),
     ],
   };
 }
