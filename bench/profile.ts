@@ -9,6 +9,7 @@ import type { Loaded } from "./load.ts";
 import { type Process, threadsMsOf } from "./process.ts";
 import { type Cost, type CpuProfile, costs } from "./samples.ts";
 import { onStage } from "./stage.ts";
+import { type WarmUpTimes, warmUp } from "./warm-up.ts";
 
 const CHAT = { style: "chat", keys: "chat" } as const;
 const MESSAGES = { style: "messages", keys: "messages" } as const;
@@ -29,7 +30,7 @@ export const PROFILE_KINDS = Object.keys(KINDS) as ProfileKind[];
 
 export const isProfileKind = (name: string): name is ProfileKind => Object.hasOwn(KINDS, name);
 
-const WARM_UP_MS = 6_000;
+const WARM_UP: WarmUpTimes = { warmUpMs: 5_000, warmUpMsMax: 60_000 };
 const MEASURED_MS = 8_000;
 const PARTS_MAX = 30;
 const PLACES_MAX = 60;
@@ -59,7 +60,7 @@ export async function watch(
       spentUs.set(thread, (spentUs.get(thread) ?? 0) + ms * times);
     }
   };
-  await load(WARM_UP_MS);
+  await warmUp(servers, WARM_UP, load);
   add(-1000);
   const fromMs = Date.now();
   const requests = sum((await load(MEASURED_MS)).answered.flat());
