@@ -111,9 +111,10 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
     if (!this.isBusy) this.#linger();
   }
 
-  /** Closes the connection at once. */
+  /** Closes the connection at once. What was written before it was shut down still reaches a client that reads slowly. */
   terminate(): void {
-    this.#socket.terminate();
+    if (this.#state === "lingering") this.#socket.end();
+    else this.#socket.terminate();
     this.onSocketClose();
   }
 
