@@ -26,11 +26,11 @@ export class HeaderFields implements HeaderReader {
   }
 
   /**
-   * Finds the fields in `text` from `from` on. Lines end with CR LF, or, where `allowsBareLf`, with LF alone, which RFC 9112
-   * 2.2 lets a recipient accept. Throws `ProtocolError` for a field that is none.
+   * Finds the fields in `text` from `from` on. Where `isLenient`, lines may end with LF alone, which RFC 9112 2.2 lets a
+   * recipient accept, and values may have control characters but for NUL. Throws `ProtocolError` for a field that is none.
    */
-  static parse(text: string, from: number, allowsBareLf: boolean): HeaderFields {
-    return new HeaderFields(text, text.toLowerCase(), placesOf(text, from, allowsBareLf));
+  static parse(text: string, from: number, isLenient: boolean): HeaderFields {
+    return new HeaderFields(text, text.toLowerCase(), placesOf(text, from, isLenient));
   }
 
   get(name: string): string | null {
@@ -73,7 +73,7 @@ export class HeaderFields implements HeaderReader {
   }
 
   #valueAt(i: number): string {
-    return this.#text.slice(this.#places[i + 1]! + 1, this.#places[i + 2]).trim();
+    return withoutBlanks(this.#text, this.#places[i + 1]! + 1, this.#places[i + 2]!);
   }
 
   #isAt(i: number, name: string): boolean {
@@ -90,18 +90,23 @@ const IS_TOKEN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
 );
 const COLON = 58;
 const CR = 13;
+const TAB = 9;
+const BLANK = 32;
+/** Text without control characters, but for those that end lines and stand between words. */
+const UNCONTROLLED = /^[\t\n\r\x20-\x7e\x80-\xff]*$/;
 
 /** Returns begin, colon and end of each field. */
-function placesOf(text: string, from: number, allowsBareLf: boolean): readonly number[] {
-  if (text.includes("\0")) throw new ProtocolError("a header field has an invalid value");
+function placesOf(text: string, from: number, isLenient: boolean): readonly number[] {
+  if (isLenient ? text.includes("\0") : !UNCONTROLLED.test(text)) {
+    throw new ProtocolError("a header field has an invalid value");
+  }
   const places: number[] = [];
   let cr = text.indexOf("\r", from);
   for (let at = from; at < text.length; ) {
     const lf = endOfLine(text, at);
     const hasCr = text.charCodeAt(lf - 1) === CR && lf > at;
     const end = hasCr ? lf - 1 : lf;
-    if (!hasCr && !allowsBareLf && lf < text.length)
-      throw new ProtocolError("a line does not end with CR LF");
+    if (!hasCr && !isLenient && lf < text.length) throw new ProtocolError("a line does not end with CR LF");
     let colon = at;
     while (colon < end && IS_TOKEN[text.charCodeAt(colon)] === 1) colon++;
     if (colon === at || text.charCodeAt(colon) !== COLON) {
@@ -116,6 +121,20 @@ function placesOf(text: string, from: number, allowsBareLf: boolean): readonly n
   return places;
 }
 
+/**
+ * Returns a part of `text` without blanks and tabs around it (RFC 9110 5.6.3). `trim` takes more away, such as a no-break space:
+ * a value with one would say something to us, and nothing to a proxy before us.
+ */
+function withoutBlanks(text: string, from: number, to: number): string {
+  let begin = from;
+  let end = to;
+  while (begin < end && isBlank(text.charCodeAt(begin))) begin++;
+  while (end > begin && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(begin, end);
+}
+
+const isBlank = (code: number): boolean => code === BLANK || code === TAB;
+
 /** Returns the offset of the LF that ends the line at `from`, or the length of the text. */
 export function endOfLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
@@ -127,7 +146,7 @@ const DIGITS = /^\d{1,15}$/;
 /** Returns the number of `content-length` (RFC 9112 6.3): one, or the same several times. Throws `ProtocolError` for others. */
 export function contentLengthOf(stated: string): number {
   if (DIGITS.test(stated)) return Number(stated);
-  const [first = "", ...more] = stated.split(",").map((value) => value.trim());
+  const [first = "", ...more] = stated.split(",").map((value) => withoutBlanks(value, 0, value.length));
   if (!DIGITS.test(first) || more.some((value) => value !== first)) {
     throw new ProtocolError("content-length is not one number");
   }

@@ -68,6 +68,12 @@ describe("what is no request", () => {
     ["a request line that ends with LF alone", "GET / HTTP/1.1\nhost: x\r\n\r\n"],
     ["a CR within a value", `${HEAD}a: b\rc: d\r\n\r\n`],
     ["a NUL within a value", `${HEAD}a: b\0\r\n\r\n`],
+    ["a control character within a value", `${HEAD}a: b\x01c\r\n\r\n`],
+    ["chunks behind a vertical tab", `${HEAD}transfer-encoding: \x0bchunked\r\n\r\n0\r\n\r\n`],
+    ["chunks before a form feed", `${HEAD}transfer-encoding: chunked\x0c\r\n\r\n0\r\n\r\n`],
+    ["chunks behind a no-break space", `${HEAD}transfer-encoding: \xa0chunked\r\n\r\n0\r\n\r\n`],
+    ["a length behind a no-break space", `${HEAD}content-length: \xa03\r\n\r\nabc`],
+    ["a length with one in its list", `${HEAD}content-length: 3,\xa03\r\n\r\nabc`],
     ["length and chunks", `${HEAD}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n`],
     ["chunks twice", `${HEAD}transfer-encoding: chunked, chunked\r\n\r\n`],
     ["a coding beside chunks", `${HEAD}transfer-encoding: gzip, chunked\r\n\r\n`],
@@ -118,6 +124,11 @@ describe("a head", () => {
     ["HTTP/1.0", ["connection: keep-alive"], false],
   ])("%s with %p keeps its connection: %p", (version, fields, stays) => {
     expect(headOf(`GET / ${version}`, "host: x", ...fields).staysOpen).toBe(stays);
+  });
+
+  test("a value has no blanks around it", () => {
+    const { headers } = headOf("GET / HTTP/1.1", "host: x", "a: \t b c\t ", "d:", "e: \t");
+    expect([headers.get("a"), headers.get("d"), headers.get("e")]).toEqual(["b c", "", ""]);
   });
 
   test("the same length twice is one", () => {
