@@ -26,7 +26,7 @@ export function webRequestOf(request: ServerRequest): Request | null {
   };
   const target = targetOf(request.head.target);
   const made =
-    requestAt(`http://${headers.get("host") ?? SOME_HOST}${target}`, parts) ??
+    requestAt(`http://${headers.get("host") || SOME_HOST}${target}`, parts) ??
     requestAt(`http://${SOME_HOST}${target}`, parts);
   // The runtime takes an unknown method for GET.
   return made?.method === method ? made : null;

@@ -26,6 +26,8 @@ export interface ServerRequestHead {
 const CR = 13;
 const LF = 10;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~\w]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
+/** What no host has (RFC 3986 3.2): behind it a reader of the address would find another path than that of the target. */
+const NO_HOST = /[/\\?#@\s]/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /** Parses a head without its closing blank line. Throws `ProtocolError`. */
@@ -40,6 +42,7 @@ export function parseRequestHead(text: string): ServerRequestHead {
   const headers = HeaderFields.parse(text, lineEnd + 1, false);
   const hosts = headers.count("host");
   if (hosts > 1 || (hosts === 0 && !isOld)) throw new ProtocolError("a request has one Host field");
+  if (NO_HOST.test(headers.get("host") ?? "")) throw new ProtocolError("the Host field names no host");
   return {
     method: match[1]!,
     target: originFormOf(match[2]!),

@@ -61,6 +61,10 @@ describe("what is no request", () => {
     ["a target that is no path", "GET a/b HTTP/1.1\r\nhost: x\r\n\r\n"],
     ["no Host", "GET / HTTP/1.1\r\n\r\n"],
     ["two Hosts", "GET / HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\n"],
+    ...["x/y", "x\\y", "x?y", "x#y", "x@y", "x y"].map((host) => [
+      `the Host ${host}`,
+      `GET / HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+    ]),
     ["a folded line", `${HEAD}a: b\r\n c\r\n\r\n`],
     ["a blank before the colon", `${HEAD}content-length : 3\r\n\r\nabc`],
     ["a name that is empty", `${HEAD}: b\r\n\r\n`],
