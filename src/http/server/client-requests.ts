@@ -75,6 +75,8 @@ export class ClientRequests implements MessageSink<ServerRequestHead>, RequestCo
   get isNearlyComplete(): boolean {
     if (this.#isStopped) return false;
     if (this.#request?.isComplete ?? true) return true;
+    // A client that waits for a word may send its body or its next request behind a response: which it is cannot be told.
+    if (this.#owesContinue) return false;
     const left = this.#parser.bytesLeft;
     return left !== null && left <= DROPPED_BYTES_MAX;
   }
@@ -197,5 +199,6 @@ export class ClientRequests implements MessageSink<ServerRequestHead>, RequestCo
   }
 }
 
-const expectsContinue = ({ headers }: ServerRequest): boolean =>
-  /^100-continue$/i.test(headers.get("expect") ?? "");
+/** HTTP/1.0 knows no such word (RFC 9110 10.1.1). */
+const expectsContinue = ({ head, headers }: ServerRequest): boolean =>
+  !head.isOld && /^100-continue$/i.test(headers.get("expect") ?? "");

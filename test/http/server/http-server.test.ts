@@ -240,6 +240,28 @@ describe("a body", () => {
     expect(client.answers.map(({ status }) => status)).toEqual([401]);
   });
 
+  test("that is refused while its client waits for a word is never taken from the next request", async () => {
+    await using rig = serverRig(() => ({ ...text("no"), status: 401 }));
+    const client = new RawClient(rig.server);
+    client.send("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\nexpect: 100-continue\r\n\r\n");
+    await client.answered(1);
+    client.send(get("/2"));
+    await client.closed();
+    expect(client.answers.map(({ status, headers }) => [status, headers.get("connection")])).toEqual([
+      [401, "close"],
+    ]);
+  });
+
+  test("of HTTP/1.0 is not asked for", async () => {
+    await using rig = serverRig(echo);
+    const client = new RawClient(rig.server, false);
+    client.send("POST / HTTP/1.0\r\ncontent-length: 5\r\nexpect: 100-continue\r\n\r\n");
+    await until("requests have reached the handler", () => rig.seen.length === 1);
+    client.send("hello");
+    await client.closed();
+    expect(client.received.toString()).toStartWith("HTTP/1.1 200 OK");
+  });
+
   test("of which little is left is dropped behind the answer, and the connection goes on", async () => {
     await using rig = serverRig((request) => (request.method === "GET" ? echo(request) : text("no")));
     const client = new RawClient(rig.server).send(
