@@ -8,7 +8,8 @@
 // response written, body far from it       ends, see the next line           ended
 // response ends the connection             shut down; what comes is dropped for LINGER_MS, so that the client can
 //                                          read the response before it learns that it was not heard
-// body broke off in the producer           ends without the body's end       ended
+// body broke off in the producer           ends without the body's end, for  ended
+//                                          HTTP/1.0 by a reset
 // client has disconnected                  closed                            aborted, and so is its body
 // bytes that are no request                answers 400, then ends            none, or its body fails with that
 // body late                                ends behind the response          its body fails with that
@@ -199,7 +200,9 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
 
   cut(): void {
     this.#source = null;
-    if (this.#out.unsentBytes > 0) this.terminate();
+    // To a client of HTTP/1.0 the end of the connection is that of the body, unless the connection is reset.
+    const endsBody = this.#request?.head.isOld ?? false;
+    if (endsBody || this.#out.unsentBytes > 0) this.terminate();
     else this.#linger();
   }
 

@@ -159,6 +159,18 @@ describe("a source", () => {
     expect(rig.seen.length).toBe(1);
   });
 
+  test("that fails resets the connection of HTTP/1.0, to whose client it would be complete otherwise", async () => {
+    await using rig = bodyRig(() => sourceOf(["abc"], new Error("broken")));
+    const client = new RawClient(rig.server, false);
+    let failure: unknown = null;
+    client.socket.on("error", (error) => {
+      failure = error;
+    });
+    client.send("GET / HTTP/1.0\r\n\r\n");
+    await client.closed();
+    expect(String(failure)).toContain("ECONNRESET");
+  });
+
   test("learns that its client has left", async () => {
     const source = sourceOf([]);
     source.fill = () => new Promise<void>(() => {});
