@@ -98,7 +98,8 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   }
 
   get clientAddress(): string {
-    this.#address ??= this.#socket.remoteAddress;
+    // A socket that was closed knows no address.
+    this.#address ??= this.#socket.remoteAddress ?? "";
     return this.#address;
   }
 

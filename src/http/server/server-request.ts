@@ -9,7 +9,7 @@ import type { ServerRequestHead } from "./parse-request.ts";
 
 /** What a request needs of its connection. */
 export interface RequestConnection {
-  /** The client's address, at the cost of a system call. */
+  /** The client's address, at the cost of a system call; empty where the client left before it was first asked for. */
   readonly clientAddress: string;
   /** The body is about to be read. */
   onBodyAsked(): void;

@@ -353,6 +353,19 @@ describe("a client that disconnects", () => {
     expect(request!.signal.aborted).toBe(false);
   });
 
+  test("has no address where nobody asked for it before", async () => {
+    const asked = Promise.withResolvers<ServerRequest>();
+    await using rig = serverRig((request) => {
+      asked.resolve(request);
+      return new Promise(() => {});
+    });
+    const client = new RawClient(rig.server).send(get("/"));
+    const request = await asked.promise;
+    client.socket.destroy();
+    await until("the request is aborted", () => request.signal.aborted);
+    expect(request.clientAddress).toBe("");
+  });
+
   test("before the answer is there gets none, and its source learns that", async () => {
     const answer = Promise.withResolvers<ServerResponse>();
     const gone = Promise.withResolvers<void>();
