@@ -58,7 +58,7 @@ export interface ConnectionServer {
  * so that none sends a request to one that is being closed.
  */
 const IDLE_MS = 620_000;
-/** How long a client may take nothing of a response that is complete, ms. */
+/** How long a client may take nothing of what is written, ms. */
 const TAKING_MS = 60_000;
 /** How long a connection that was shut down waits for its client to close it, ms. */
 const LINGER_MS = 5_000;
@@ -73,8 +73,10 @@ const TOO_LATE = new ProtocolError(`no byte of the body came for ${ARRIVAL_MS / 
 
 /** See the header of this file. */
 export class ServerConnection implements ClientRequestsOwner, StreamConnection {
-  /** When the connection gives up what it waits for, monotonic ms. The server looks at it every few seconds. */
-  deadlineMs = 0;
+  /** When the connection gives up waiting for what its client has to send, monotonic ms. */
+  #arrivesByMs = 0;
+  /** When it gives up waiting for the client to take something of what is not sent, monotonic ms. */
+  #takesByMs = 0;
   readonly #server: ConnectionServer;
   readonly #socket: Socket<ServerConnection>;
   readonly #out: SocketWriter;
@@ -92,9 +94,17 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   constructor(server: ConnectionServer, socket: Socket<ServerConnection>) {
     this.#server = server;
     this.#socket = socket;
-    this.#out = new SocketWriter(socket);
+    this.#out = new SocketWriter(socket, () => {
+      this.#takesByMs = server.now() + TAKING_MS;
+    });
     this.#incoming = new ClientRequests(this, socket);
     this.expectWithin(IDLE_MS);
+  }
+
+  /** When the connection gives up what it waits for, monotonic ms. The server looks at it every few seconds. */
+  get deadlineMs(): number {
+    // A client that has a response to take may let us wait for the rest of its request meanwhile.
+    return this.#out.unsentBytes > 0 ? this.#takesByMs : this.#arrivesByMs;
   }
 
   get clientAddress(): string {
@@ -123,7 +133,7 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   /** Called by the server when `deadlineMs` has passed. */
   onDeadline(): void {
     const request = this.#request;
-    if (request === null || request.isComplete || this.#isAnswered) {
+    if (request === null || request.isComplete || this.#isAnswered || this.#out.unsentBytes > 0) {
       this.terminate();
       return;
     }
@@ -136,10 +146,7 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   }
 
   onDrain(): void {
-    const isSent = this.#out.onDrain();
-    if (this.#request === null || !this.#isAnswered) return;
-    if (isSent) this.#next();
-    else this.expectWithin(TAKING_MS);
+    if (this.#out.onDrain() && this.#request !== null && this.#isAnswered) this.#next();
   }
 
   onSocketClose(): void {
@@ -181,7 +188,7 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   }
 
   expectWithin(ms: number | null): void {
-    this.deadlineMs = ms === null ? Number.POSITIVE_INFINITY : this.#server.now() + ms;
+    this.#arrivesByMs = ms === null ? Number.POSITIVE_INFINITY : this.#server.now() + ms;
   }
 
   writeContinue(): void {
@@ -264,8 +271,7 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   #answered(): void {
     if (this.#request === null) return;
     this.#isAnswered = true;
-    if (this.#out.unsentBytes > 0) this.expectWithin(TAKING_MS);
-    else this.#next();
+    if (this.#out.unsentBytes === 0) this.#next();
   }
 
   /** Goes on behind a response that is sent: with the next request if the running one is complete, or to the end. */

@@ -16,9 +16,12 @@ export class SocketWriter {
   /** Resolves when all is sent or dropped; null while nobody waits. */
   #drained: PromiseWithResolvers<void> | null = null;
   #isDropped = false;
+  readonly #onHeldUp: () => void;
 
-  constructor(socket: Pick<Socket, "write">) {
+  /** `onHeldUp` is called when the client does not take all that is written, and again when it has taken a part of that. */
+  constructor(socket: Pick<Socket, "write">, onHeldUp: () => void) {
     this.#socket = socket;
+    this.#onHeldUp = onHeldUp;
   }
 
   /** Bytes that the client has not taken yet. */
@@ -77,6 +80,7 @@ export class SocketWriter {
   #keep(bytes: Uint8Array): void {
     this.#unsent.push(bytes);
     this.#unsentBytes += bytes.length;
+    if (this.#unsentBytes === bytes.length) this.#onHeldUp();
   }
 
   #settle(): void {

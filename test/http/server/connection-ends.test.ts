@@ -1,6 +1,7 @@
 // How connections end: a client gets all of its response, however slowly it reads, and one that takes nothing is not kept.
 
 import { describe, expect, test } from "bun:test";
+import type { BodySink } from "../../../src/gateway/call.ts";
 import { until } from "../../e2e/harness.ts";
 import { RawClient, type ServerRig, serverRig } from "./rig.ts";
 
@@ -47,5 +48,46 @@ describe("a response that was written", () => {
     client.socket.resume();
     expect((await client.answered(1))[0]!.body.length).toBe(KERNEL_BYTES);
     await client.closed();
+  });
+});
+
+/** More than the kernel takes. */
+const MANY_BYTES = 30_000_000;
+
+describe("a client that takes nothing for a minute is closed", () => {
+  /** Lets more than a minute pass, and the client read again. Returns whether it got less than one response. */
+  async function isCut(rig: ServerRig, client: RawClient): Promise<boolean> {
+    await Bun.sleep(50);
+    rig.pass(70_000);
+    client.socket.resume();
+    await client.until(() => client.isClosed || client.answers.length > 0);
+    return client.answers.length === 0;
+  }
+
+  test("in the middle of a body that is still produced", async () => {
+    const gone = Promise.withResolvers<void>();
+    await using rig = serverRig(() => ({
+      status: 200,
+      headers: {},
+      body: {
+        async fill(to: BodySink) {
+          for (let nth = 0; nth < MANY_BYTES / 50_000; nth++) await to.write(new Uint8Array(50_000));
+          to.close();
+        },
+        gone: gone.resolve,
+      },
+    }));
+    const client = unreadClient(rig, GET);
+    await until("the request has reached the handler", () => rig.seen.length === 1);
+    expect(await isCut(rig, client)).toBe(true);
+    await gone.promise;
+  });
+
+  test("also when the rest of its request comes meanwhile", async () => {
+    await using rig = serverRig(() => bytesOf(MANY_BYTES));
+    const client = unreadClient(rig, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nab");
+    await until("the request has reached the handler", () => rig.seen.length === 1);
+    client.send("cd");
+    expect(await isCut(rig, client)).toBe(true);
   });
 });
