@@ -146,7 +146,8 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
   }
 
   onDrain(): void {
-    if (this.#out.onDrain() && this.#request !== null && this.#isAnswered) this.#next();
+    if (!this.#out.onDrain()) return;
+    if (this.#request === null ? this.#closes : this.#isAnswered) this.#next();
   }
 
   onSocketClose(): void {
@@ -184,7 +185,7 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
       this.#failBody(request, error);
       return;
     }
-    this.#linger();
+    if (this.#out.unsentBytes === 0) this.#linger();
   }
 
   expectWithin(ms: number | null): void {

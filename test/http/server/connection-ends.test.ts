@@ -9,6 +9,9 @@ const GET = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 /** What the kernel takes at once of a response that nobody reads. */
 const KERNEL_BYTES = 1_000_000;
 
+/** More than that. */
+const MANY_BYTES = 30_000_000;
+
 /** A client that has sent these bytes, and does not read. */
 function unreadClient(rig: ServerRig, sent: string): RawClient {
   const client = new RawClient(rig.server);
@@ -51,8 +54,21 @@ describe("a response that was written", () => {
   });
 });
 
-/** More than the kernel takes. */
-const MANY_BYTES = 30_000_000;
+describe("a response that is being sent", () => {
+  test("arrives whole although the rest of its request is malformed", async () => {
+    await using rig = serverRig(() => bytesOf(MANY_BYTES));
+    const client = unreadClient(
+      rig,
+      "POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n",
+    );
+    await until("the request has reached the handler", () => rig.seen.length === 1);
+    client.send("zz\r\n");
+    await Bun.sleep(50);
+    client.socket.resume();
+    expect((await client.answered(1))[0]!.body.length).toBe(MANY_BYTES);
+    await client.closed();
+  });
+});
 
 describe("a client that takes nothing for a minute is closed", () => {
   /** Lets more than a minute pass, and the client read again. Returns whether it got less than one response. */
