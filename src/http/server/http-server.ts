@@ -56,7 +56,11 @@ export class HttpServer implements ConnectionServer {
     this.#parts = parts;
     this.#flushes = new TurnQueue(parts.clock, (stream) => stream.flush());
     const address = { hostname, port, reusePort: isShared };
-    this.#listener = Bun.listen<ServerConnection>({ ...address, socket: this.#handlers() });
+    this.#listener = Bun.listen<ServerConnection>({
+      ...address,
+      allowHalfOpen: true,
+      socket: this.#handlers(),
+    });
   }
 
   get hostname(): string {
@@ -172,10 +176,9 @@ export class HttpServer implements ConnectionServer {
       data: (socket: Socket<ServerConnection>, chunk: Buffer) => socket.data?.onData(chunk),
       drain: (socket: Socket<ServerConnection>) => socket.data?.onDrain(),
       close: closed,
-      // A client that ends its side has left: whether it still reads cannot be told.
       end: (socket: Socket<ServerConnection>) => {
-        closed(socket);
-        socket.end();
+        if (socket.data === undefined) socket.end();
+        else socket.data.onClientEnd();
       },
       error: (socket: Socket<ServerConnection>, error: Error) => {
         // Errors of the system have a code; others are bugs in what is called here.

@@ -150,6 +150,19 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
     if (this.#request === null ? this.#closes : this.#isAnswered) this.#next();
   }
 
+  /**
+   * The client has ended its side. Whether it still reads cannot be told: what is written is sent to it, and nothing waits for it
+   * any more.
+   */
+  onClientEnd(): void {
+    if (this.#state === "open" && this.#isAnswered && this.#out.unsentBytes > 0) {
+      this.#closes = true;
+      return;
+    }
+    this.#socket.end();
+    this.onSocketClose();
+  }
+
   onSocketClose(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";

@@ -55,6 +55,17 @@ describe("a response that was written", () => {
 });
 
 describe("a response that is being sent", () => {
+  test("arrives whole at a client that has ended its side", async () => {
+    await using rig = serverRig(() => bytesOf(MANY_BYTES));
+    const client = unreadClient(rig, GET);
+    client.socket.end();
+    await until("the request has reached the handler", () => rig.seen.length === 1);
+    await Bun.sleep(50);
+    client.socket.resume();
+    expect((await client.answered(1))[0]!.body.length).toBe(MANY_BYTES);
+    await client.closed();
+  });
+
   test("arrives whole although the rest of its request is malformed", async () => {
     await using rig = serverRig(() => bytesOf(MANY_BYTES));
     const client = unreadClient(
