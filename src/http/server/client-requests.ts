@@ -174,7 +174,7 @@ export class ClientRequests implements MessageSink<ServerRequestHead>, RequestCo
     const request = this.#request;
     // All of a head has one deadline, which a client that sends a byte now and then cannot put off.
     if (request === null) {
-      if (wasIdle) this.#owner.expectWithin(ARRIVAL_MS);
+      if (wasIdle && !this.#parser.isIdle) this.#owner.expectWithin(ARRIVAL_MS);
       return;
     }
     this.#owesContinue = !this.#isReported && !request.isComplete && expectsContinue(request);

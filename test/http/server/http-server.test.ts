@@ -389,6 +389,9 @@ describe("time", () => {
     await using rig = serverRig(echo);
     const client = new RawClient(rig.server).send(get("/1"));
     await client.answered(1);
+    // Some clients send it behind a body. It is nothing of a request.
+    client.send("\r\n");
+    await Bun.sleep(20);
     rig.pass(600_000);
     client.send(get("/2"));
     await client.answered(2);
