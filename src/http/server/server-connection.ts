@@ -58,8 +58,11 @@ export interface ConnectionServer {
  * so that none sends a request to one that is being closed.
  */
 const IDLE_MS = 620_000;
-/** How long a client may take nothing of what is written, ms. */
-const TAKING_MS = 60_000;
+/**
+ * How long a client may take nothing of what is written, ms: longer than a person pauses a download, and than what answers
+ * waits for a client itself.
+ */
+const TAKING_MS = 600_000;
 /** How long a connection that was shut down waits for its client to close it, ms. */
 const LINGER_MS = 5_000;
 
