@@ -3,12 +3,12 @@
 
 import type { Idempotency } from "../../actors/account/state.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
+import type { HeaderReader } from "../base/header-reader.ts";
 import type { Dialect, ModelRequest } from "../dialect/dialect.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import type { Caller } from "./account/identify.ts";
 import type { AdmissionInput } from "./admission/admission-request.ts";
 import type { ParsedContext, ParsedFields, RunningRequest } from "./context.ts";
-import { forwardedHeaders } from "./forwarded-headers.ts";
 import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
 import { parsedBy } from "./large-body/large-payload.ts";
 import { sizeOf } from "./metering/request-size.ts";
@@ -136,3 +136,22 @@ export const refusedInput = (
   idempotency: Idempotency | null,
   refusal: Refusal,
 ): AdmissionInput => ({ id, endpoint, caller, ip: () => call.ip(), requested: { refusal }, idempotency });
+
+/** The client's headers that are sent on to providers. All others concern only the client and this service. */
+const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
+/** For audio the `accept` header selects the format. */
+const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
+
+const NONE: Readonly<Record<string, string>> = {};
+
+/** Returns the headers that a request sends on, which may be one for sound. */
+function forwardedHeaders(headers: HeaderReader, isForSound: boolean): Readonly<Record<string, string>> {
+  let forwarded: Record<string, string> | null = null;
+  for (const name of isForSound ? FORWARDED_FOR_SOUND : FORWARDED) {
+    const value = headers.get(name);
+    if (value === null) continue;
+    forwarded ??= {};
+    forwarded[name] = value;
+  }
+  return forwarded ?? NONE;
+}

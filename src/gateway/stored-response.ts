@@ -24,7 +24,6 @@ import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
 import type { EndedContext, RequestEnd } from "./ended-context.ts";
-import { forwardedHeader } from "./forwarded-headers.ts";
 import {
   endForClient,
   endOf,
@@ -290,7 +289,7 @@ function attemptAt(
   const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;
   const { provider, config } = key;
   const naming = upstream.naming({ provider, config, path, model, stream: false });
-  const beta = forwardedHeader(headers, "openai-beta");
+  const beta = headers.get("openai-beta");
   const outgoing = { method, body: null, headers: beta === null ? {} : { "openai-beta": beta } };
   return {
     attempted: { owner, key, view, model, startedAt: clock.wall() },
