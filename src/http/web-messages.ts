@@ -76,7 +76,10 @@ export class WebResponses {
     this.#turnEnd = new TurnEnd(clock);
   }
 
-  /** Resolves to the response, whose body is a source where it does not end in the turn in which it is first read. */
+  /**
+   * Resolves to the response. Its body is known where it ends in the turn in which it is first read, as that of a text or of bytes
+   * does, which the runtime hands out in pieces; others are a source.
+   */
   async serverResponseOf(response: Response): Promise<ServerResponse> {
     const { status } = response;
     const headers: Record<string, string> = {};
@@ -85,12 +88,21 @@ export class WebResponses {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const first = await reader.read();
     if (first.done) return { status, headers, body: "" };
-    const second = reader.read();
-    const isWhole = await Promise.race([second.then(({ done }) => done), this.#turnEnd.reached()]);
-    if (isWhole === true) return { status, headers, body: first.value };
-    return { status, headers, body: new WebBody(reader, first.value, second) };
+    const turnEnd = this.#turnEnd.reached();
+    const pieces = [first.value];
+    for (let bytes = first.value.length; ; ) {
+      const reading = reader.read();
+      const next = bytes > KNOWN_BYTES_MAX ? undefined : await Promise.race([reading, turnEnd]);
+      if (next === undefined) return { status, headers, body: new WebBody(reader, pieces, reading) };
+      if (next.done) return { status, headers, body: pieces };
+      pieces.push(next.value);
+      bytes += next.value.length;
+    }
   }
 }
+
+/** Bytes of a body that are read before it is sent, so that its length can be stated. */
+const KNOWN_BYTES_MAX = 4 * 1024 * 1024;
 
 type Reading = ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>;
 
@@ -100,16 +112,17 @@ class WebBody implements BodySource {
 
   constructor(
     private readonly reader: ReadableStreamDefaultReader<Uint8Array>,
-    private readonly first: Uint8Array,
-    private readonly second: Reading,
+    /** Pieces that were read. */
+    private readonly pieces: readonly Uint8Array[],
+    private readonly reading: Reading,
   ) {
     // Its failure is seen when the body is filled; until then it is nobody's.
-    second.catch(() => undefined);
+    reading.catch(() => undefined);
   }
 
   async fill(client: BodySink): Promise<void> {
-    await client.write(this.first);
-    let next = await this.second;
+    for (const piece of this.pieces) await client.write(piece);
+    let next = await this.reading;
     while (!next.done && !this.#isGone) {
       await client.write(next.value);
       next = await this.reader.read();
