@@ -118,7 +118,9 @@ export class ServerConnection implements ClientRequestsOwner, StreamConnection {
 
   /** Whether a request is under way, or a part of its response is not sent. */
   get isBusy(): boolean {
-    return this.#state === "open" && (this.#request !== null || !this.#incoming.isIdle);
+    if (this.#state !== "open") return false;
+    if (this.#request === null) return !this.#incoming.isIdle;
+    return !this.#isAnswered || this.#out.unsentBytes > 0;
   }
 
   /** The server stops: an idle connection ends now, others behind their response. */

@@ -479,6 +479,15 @@ describe("a server that stops", () => {
     ]);
   });
 
+  test("does not wait for the rest of a body whose request is answered", async () => {
+    await using rig = serverRig(() => text("no"));
+    const client = new RawClient(rig.server);
+    client.send("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhe");
+    await client.answered(1);
+    await rig.server.stop();
+    await client.closed();
+  });
+
   test("at once aborts what runs", async () => {
     let request: ServerRequest | null = null;
     await using rig = serverRig((asked) => {
