@@ -38,7 +38,7 @@ const CONNECTIONS_MAX = 50_000;
 /** How often deadlines of connections are looked at. */
 const SWEEP_MS = 2_000;
 
-/** A server. It listens from its making on. */
+/** A server. It listens as soon as it is made. */
 export class HttpServer implements ConnectionServer {
   readonly #parts: ServerParts;
   readonly #listener: TCPSocketListener<ServerConnection>;

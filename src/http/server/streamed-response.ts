@@ -64,11 +64,6 @@ export class StreamedResponse implements BodySink {
     this.#connection.onBodyWritten();
   }
 
-  /** Whether its end was written, or it was cut. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Writes what has come in this turn. */
   flush(): void {
     this.#isQueued = false;
