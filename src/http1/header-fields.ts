@@ -125,7 +125,7 @@ function placesOf(text: string, from: number, isLenient: boolean): readonly numb
  * Returns a part of `text` without blanks and tabs around it (RFC 9110 5.6.3). `trim` takes more away, such as a no-break space:
  * a value with one would say something to us, and nothing to a proxy before us.
  */
-function withoutBlanks(text: string, from: number, to: number): string {
+export function withoutBlanks(text: string, from: number, to: number): string {
   let begin = from;
   let end = to;
   while (begin < end && isBlank(text.charCodeAt(begin))) begin++;
@@ -139,18 +139,6 @@ const isBlank = (code: number): boolean => code === BLANK || code === TAB;
 export function endOfLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end === -1 ? text.length : end;
-}
-
-const DIGITS = /^\d{1,15}$/;
-
-/** Returns the number of `content-length` (RFC 9112 6.3): one, or the same several times. Throws `ProtocolError` for others. */
-export function contentLengthOf(stated: string): number {
-  if (DIGITS.test(stated)) return Number(stated);
-  const [first = "", ...more] = stated.split(",").map((value) => withoutBlanks(value, 0, value.length));
-  if (!DIGITS.test(first) || more.some((value) => value !== first)) {
-    throw new ProtocolError("content-length is not one number");
-  }
-  return Number(first);
 }
 
 /** Whether the connection stays open behind the message (RFC 9112 9.3). `isOld`: it is of HTTP/1.0. */

@@ -3,18 +3,8 @@
 // knows nothing of sockets, and of heads only how a body is framed.
 
 import { BytePiece } from "../base/byte-piece.ts";
+import type { BodyFraming } from "./body-framing.ts";
 import { ProtocolError } from "./header-fields.ts";
-
-/** How the end of a body is found. */
-export type BodyFraming =
-  | { readonly kind: "none" }
-  | { readonly kind: "length"; readonly bytes: number }
-  | { readonly kind: "chunked" }
-  /** The body ends with the connection. Responses alone have such. */
-  | { readonly kind: "close" };
-
-/** A message without a body. */
-export const NO_BODY: BodyFraming = { kind: "none" };
 
 /** The part of a head that the parser needs. */
 interface FramedHead {

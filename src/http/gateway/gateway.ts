@@ -154,10 +154,9 @@ async function storedResponse(
   target: Pick<StoredResponseRequest, "method" | "behind" | "id">,
 ): Promise<ServerResponse> {
   const startedAt = performance.now();
-  const query = request.head.target.indexOf("?");
   const stored: StoredResponseRequest = {
     ...target,
-    query: query === -1 ? "" : request.head.target.slice(query),
+    query: request.query,
     key: apiKeyOf(request, true),
     ip: () => clientIpOf(request, request.clientAddress, parts.trustProxy),
     requestId: givenRequestId(request),

@@ -1,14 +1,9 @@
 // Parses the heads of requests of HTTP/1.1 and 1.0 (RFC 9112): request line, header fields, and how the body is framed. It is
 // strict where a proxy before us could read the bytes differently, because a client could hide a second request in them.
 
-import {
-  contentLengthOf,
-  endOfLine,
-  HeaderFields,
-  ProtocolError,
-  staysOpen,
-} from "../../http1/header-fields.ts";
-import { type BodyFraming, MessageParser, type MessageSink, NO_BODY } from "../../http1/message-parser.ts";
+import { type BodyFraming, NO_BODY, statedFraming } from "../../http1/body-framing.ts";
+import { endOfLine, HeaderFields, ProtocolError, staysOpen } from "../../http1/header-fields.ts";
+import { MessageParser, type MessageSink } from "../../http1/message-parser.ts";
 
 /** A parsed head. */
 export interface ServerRequestHead {
@@ -63,18 +58,10 @@ function originFormOf(target: string): string {
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** RFC 9112 6.3. */
+/** RFC 9112 6.3: what states no length has no body. */
 function framingOf(headers: HeaderFields, isOld: boolean): BodyFraming {
-  const coding = headers.get("transfer-encoding");
-  const stated = headers.get("content-length");
-  if (coding !== null) {
-    if (isOld || stated !== null) throw new ProtocolError("the length of the body is stated in two ways");
-    if (coding.toLowerCase() !== "chunked") throw new ProtocolError("the transfer coding is not supported");
-    return { kind: "chunked" };
-  }
-  if (stated === null) return NO_BODY;
-  const bytes = contentLengthOf(stated);
-  return bytes === 0 ? NO_BODY : { kind: "length", bytes };
+  const stated = statedFraming(headers, isOld);
+  return stated === null || (stated.kind === "length" && stated.bytes === 0) ? NO_BODY : stated;
 }
 
 /** The parser of one client's connection. */

@@ -36,6 +36,11 @@ export class ServerRequest extends MessageBody {
     return this.head.method;
   }
 
+  /** The query with its question mark; empty without one. */
+  get query(): string {
+    return this.head.target.slice(this.path.length);
+  }
+
   get headers(): HeaderFields {
     return this.head.headers;
   }

@@ -2,14 +2,8 @@
 // It never reads the body. A head that two parsers could read differently is an error, because the rest of the
 // connection would then mean something else to each of them.
 
-import {
-  contentLengthOf,
-  endOfLine,
-  HeaderFields,
-  ProtocolError,
-  staysOpen,
-} from "../../http1/header-fields.ts";
-import { type BodyFraming, NO_BODY } from "../../http1/message-parser.ts";
+import { type BodyFraming, NO_BODY, statedFraming } from "../../http1/body-framing.ts";
+import { endOfLine, HeaderFields, ProtocolError, staysOpen } from "../../http1/header-fields.ts";
 
 /** A parsed head. */
 export interface ResponseHead {
@@ -38,16 +32,8 @@ export function parseHead(text: string): ResponseHead {
 
 const withoutCr = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
 
-/** RFC 9112 6.3. */
-function framingOf(status: number, headers: HeaderFields, isOld: boolean): BodyFraming {
-  if (status < 200 || status === 204 || status === 304) return NO_BODY;
-  const coding = headers.get("transfer-encoding");
-  const stated = headers.get("content-length");
-  if (coding !== null) {
-    if (isOld || stated !== null) throw new ProtocolError("the length of the body is stated in two ways");
-    if (coding.toLowerCase() !== "chunked") throw new ProtocolError("the transfer coding is not supported");
-    return { kind: "chunked" };
-  }
-  if (stated === null) return { kind: "close" };
-  return { kind: "length", bytes: contentLengthOf(stated) };
-}
+/** RFC 9112 6.3: what states no length ends with the connection. */
+const framingOf = (status: number, headers: HeaderFields, isOld: boolean): BodyFraming =>
+  status < 200 || status === 204 || status === 304
+    ? NO_BODY
+    : (statedFraming(headers, isOld) ?? { kind: "close" });
