@@ -18,6 +18,7 @@
 import type { Socket } from "bun";
 import type { BodySource } from "../../gateway/call.ts";
 import { ProtocolError } from "../../http1/header-fields.ts";
+import { SocketWriter } from "../../http1/socket-writer.ts";
 import { ARRIVAL_MS, ClientRequests, type ClientRequestsOwner } from "./client-requests.ts";
 import type { ServerRequest } from "./server-request.ts";
 import {
@@ -28,8 +29,8 @@ import {
   type ResponseFraming,
   type ServerResponse,
 } from "./server-response.ts";
-import { SocketWriter, writeKnown } from "./socket-writer.ts";
 import { type StreamConnection, StreamedResponse } from "./streamed-response.ts";
+import { writeKnown } from "./write-response.ts";
 
 /** What a connection needs of its server. */
 export interface ConnectionServer {

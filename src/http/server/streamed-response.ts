@@ -2,7 +2,8 @@
 // of them with the head. It frames them; what they say is not its concern.
 
 import type { BodySink, StreamPart } from "../../gateway/call.ts";
-import { concatParts, type SocketWriter } from "./socket-writer.ts";
+import type { SocketWriter } from "../../http1/socket-writer.ts";
+import { concatParts } from "./write-response.ts";
 
 /** Parts of one turn that are kept at most until they are written. */
 const TURN_BYTES_MAX = 64 * 1024;

@@ -21,6 +21,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { TurnQueue } from "../../base/turn-queue.ts";
 import { ProtocolError } from "../../http1/header-fields.ts";
 import type { MessageSink } from "../../http1/message-parser.ts";
+import { SocketWriter } from "../../http1/socket-writer.ts";
 import { HttpExchange, type HttpRequest } from "./exchange.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { ResponseParser } from "./response-parser.ts";
@@ -82,8 +83,8 @@ export class HttpConnection implements MessageSink<ResponseHead> {
   #request: HttpRequest | null = null;
   /** What arrived last in this turn for the running request, and was not read yet; null when there is nothing. */
   #arrived: Buffer | null = null;
-  /** What the socket has not taken of the request yet. */
-  #unsent: Uint8Array[] = [];
+  /** Writes to the socket; null before it is open. */
+  #out: SocketWriter | null = null;
   /** Settles when the connection is open; null before that begins and after it has ended. */
   #ready: PromiseWithResolvers<void> | null = null;
   /** Cancels the wait for the end of a response of which nothing else counts; null when there is none. */
@@ -130,11 +131,10 @@ export class HttpConnection implements MessageSink<ResponseHead> {
   /** Writes the request, unless it ended meanwhile. Called at the end of the turn in which it was sent. */
   writeRequest(): void {
     const request = this.#request;
-    const socket = this.#socket;
     this.#request = null;
-    if (request === null || socket === null) return;
-    this.#write(socket, request.bytes);
-    if (request.more !== null && this.#socket !== null) this.#write(socket, request.more);
+    if (request === null || this.#out === null) return;
+    this.#out.writeBytes(request.bytes);
+    if (request.more !== null) this.#out.writeBytes(request.more);
   }
 
   /** Whether the process stays alive as long as it is open. A connection that is idle for long does not keep it alive. */
@@ -154,7 +154,7 @@ export class HttpConnection implements MessageSink<ResponseHead> {
     this.#endFinish();
     const socket = this.#socket;
     this.#socket = null;
-    this.#unsent = [];
+    this.#out?.drop();
     this.#ready?.reject(reason);
     this.#ready = null;
     socket?.terminate();
@@ -196,7 +196,7 @@ export class HttpConnection implements MessageSink<ResponseHead> {
       this.#isPaused = false;
       this.#socket?.resume();
     }
-    const isSent = this.#request === null && this.#unsent.length === 0;
+    const isSent = this.#request === null && this.#out?.unsentBytes === 0;
     if (this.#isReusable && isSent && this.#socket !== null) this.#owner.onIdle(this);
     else this.close(null);
     exchange?.onEnd();
@@ -209,6 +209,7 @@ export class HttpConnection implements MessageSink<ResponseHead> {
       return;
     }
     this.#socket = socket;
+    this.#out = new SocketWriter(socket);
     socket.setNoDelay(true);
     if (this.#owner.peer.serverName === null) this.onReady();
   }
@@ -239,10 +240,8 @@ export class HttpConnection implements MessageSink<ResponseHead> {
     if (arrived !== null) this.#read(arrived);
   }
 
-  onDrain(socket: Socket<HttpConnection>): void {
-    const unsent = this.#unsent;
-    this.#unsent = [];
-    for (const bytes of unsent) this.#write(socket, bytes);
+  onDrain(): void {
+    this.#out?.onDrain();
   }
 
   onPeerClose(error: unknown): void {
@@ -274,16 +273,6 @@ export class HttpConnection implements MessageSink<ResponseHead> {
       this.close(error);
     }
   }
-
-  #write(socket: Socket<HttpConnection>, bytes: Uint8Array): void {
-    if (this.#unsent.length > 0) {
-      this.#unsent.push(bytes);
-      return;
-    }
-    const written = socket.write(bytes);
-    // A negative count means that the connection has ended, which `close` or `error` reports.
-    if (written < bytes.length) this.#unsent.push(bytes.subarray(Math.max(0, written)));
-  }
 }
 
 /** `Keep-Alive: timeout=N` in ms, a second less than stated so that both ends do not decide at the same moment. */
@@ -301,7 +290,7 @@ const HANDLERS = {
     else socket.data.close(error ?? new ConnectionError("ERR_TLS", "the TLS handshake failed"));
   },
   data: (socket: Socket<HttpConnection>, chunk: Buffer) => socket.data.onData(chunk),
-  drain: (socket: Socket<HttpConnection>) => socket.data.onDrain(socket),
+  drain: (socket: Socket<HttpConnection>) => socket.data.onDrain(),
   close: (socket: Socket<HttpConnection>, error?: Error) => socket.data.onPeerClose(error),
   end: (socket: Socket<HttpConnection>) => socket.data.onPeerClose(null),
   error: (socket: Socket<HttpConnection>, error: Error) => socket.data.onPeerClose(error),

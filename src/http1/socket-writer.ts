@@ -1,9 +1,7 @@
-// What a connection has still to send: it writes as fast as the client takes it, in order, and keeps the rest. What
+// What a connection has still to send: it writes as fast as the peer takes it, in order, and keeps the rest. What
 // writes more asks how much that is, and waits until it is sent.
 
 import type { Socket } from "bun";
-import type { StreamPart } from "../../gateway/call.ts";
-import { isSource, lengthOfParts, type ResponseFraming, type ServerBody } from "./server-response.ts";
 
 /** A longer text is encoded first, so that what the socket does not take of it is not encoded twice. */
 const TEXT_BYTES_MAX = 64 * 1024;
@@ -16,15 +14,15 @@ export class SocketWriter {
   /** Resolves when all is sent or dropped; null while nobody waits. */
   #drained: PromiseWithResolvers<void> | null = null;
   #isDropped = false;
-  readonly #onHeldUp: () => void;
+  readonly #onHeldUp: (() => void) | undefined;
 
-  /** `onHeldUp` is called when the client does not take all that is written, and again when it has taken a part of that. */
-  constructor(socket: Pick<Socket, "write">, onHeldUp: () => void) {
+  /** `onHeldUp` is called when the peer does not take all that is written, and again when it has taken a part of that. */
+  constructor(socket: Pick<Socket, "write">, onHeldUp?: () => void) {
     this.#socket = socket;
     this.#onHeldUp = onHeldUp;
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the peer has not taken yet. */
   get unsentBytes(): number {
     return this.#unsentBytes;
   }
@@ -80,43 +78,11 @@ export class SocketWriter {
   #keep(bytes: Uint8Array): void {
     this.#unsent.push(bytes);
     this.#unsentBytes += bytes.length;
-    if (this.#unsentBytes === bytes.length) this.#onHeldUp();
+    if (this.#unsentBytes === bytes.length) this.#onHeldUp?.();
   }
 
   #settle(): void {
     this.#drained?.resolve();
     this.#drained = null;
   }
-}
-
-/** A larger body is written apart from its head, so that it is not copied. */
-const JOINED_BYTES_MAX = 256 * 1024;
-
-/** Writes a head, and behind it a body that is no source. `framing` is that of the head. */
-export function writeKnown(
-  out: SocketWriter,
-  head: string,
-  body: ServerBody,
-  framing: ResponseFraming,
-): void {
-  if (body === null || isSource(body)) out.writeText(head, head.length);
-  else if (typeof body === "string") out.writeText(head + body, head.length + Number(framing));
-  else if (!(body instanceof Uint8Array)) out.writeBytes(concatParts([head, ...body]));
-  else if (body.length <= JOINED_BYTES_MAX) out.writeBytes(concatParts([head, body]));
-  else {
-    out.writeText(head, head.length);
-    out.writeBytes(body);
-  }
-}
-
-/** Returns the bytes of parts, one behind another. */
-export function concatParts(parts: readonly StreamPart[]): Buffer {
-  const joined = Buffer.allocUnsafe(lengthOfParts(parts));
-  let at = 0;
-  for (const part of parts) {
-    if (typeof part === "string") joined.write(part, at, "latin1");
-    else joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
