@@ -49,13 +49,6 @@ export class HeaderFields implements HeaderReader {
     return false;
   }
 
-  /** Returns how many fields have this name. */
-  count(name: string): number {
-    let count = 0;
-    for (let i = 0; i < this.#places.length; i += 3) if (this.#isAt(i, name)) count++;
-    return count;
-  }
-
   /** Yields name and value of each field, in the order of the message. */
   *entries(): Generator<[name: string, value: string]> {
     for (let i = 0; i < this.#places.length; i += 3) {

@@ -21,7 +21,10 @@ export interface ServerRequestHead {
 const CR = 13;
 const LF = 10;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~\w]+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
-/** What no host has (RFC 3986 3.2): behind it a reader of the address would find another path than that of the target. */
+/**
+ * What no host has (RFC 3986 3.2): behind it a reader of the address would find another path than that of the target. Two Host
+ * fields are one value with a blank in it.
+ */
 const NO_HOST = /[/\\?#@\s]/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
@@ -35,9 +38,10 @@ export function parseRequestHead(text: string): ServerRequestHead {
     throw new ProtocolError("the request line is not of HTTP/1.1");
   const isOld = match[3] === "0";
   const headers = HeaderFields.parse(text, lineEnd + 1, false);
-  const hosts = headers.count("host");
-  if (hosts > 1 || (hosts === 0 && !isOld)) throw new ProtocolError("a request has one Host field");
-  if (NO_HOST.test(headers.get("host") ?? "")) throw new ProtocolError("the Host field names no host");
+  const host = headers.get("host");
+  if (host === null ? !isOld : NO_HOST.test(host)) {
+    throw new ProtocolError("a request has one Host field, which names a host");
+  }
   return {
     method: match[1]!,
     target: originFormOf(match[2]!),
