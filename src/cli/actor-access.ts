@@ -45,7 +45,7 @@ export async function withActors<T>(settings: Settings, work: (parts: Actors) =>
   await using closing = new AsyncDisposableStack();
   closing.defer(machine.stop);
   const random = realRandom(clock);
-  const log = createLog({ ...settings, logLevel: "warn" });
+  const log = await createLog({ ...settings, logLevel: "warn" });
   const { signal } = new AbortController();
   const retry: StartupRetry = { clock: machine.clock, log, signal, ms: PATIENCE_MS, report: () => {} };
   await assertThere(settings, retry);

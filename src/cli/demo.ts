@@ -44,7 +44,7 @@ export async function demo(once: boolean): Promise<void> {
     process.stderr.isTTY,
   );
   const provider = startProvider();
-  const log = createLog(settings);
+  const log = await createLog(settings);
   const consoleSource = consoleUpdate(log);
   const service = await startService(settings, log, undefined, consoleSource);
   consoleSource.start();

@@ -25,7 +25,7 @@ async function serveAlone(settings: Settings): Promise<void> {
 }
 
 async function serveAll(settings: Settings): Promise<void> {
-  const log = createLog(settings);
+  const log = await createLog(settings);
   const clock = realClock();
   const random = realRandom(clock);
   const code = await supervise({

@@ -13,7 +13,7 @@ import { consoleUpdate } from "./console-build.ts";
 
 /** Starts the service, prints its addresses, and installs the signal handlers that end the process. */
 export async function serve(settings: Settings): Promise<void> {
-  const log = createLog(settings);
+  const log = await createLog(settings);
   const start = new AbortController();
   const consoleSource = consoleUpdate(log);
   let service: Service | null = null;

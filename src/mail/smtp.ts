@@ -3,7 +3,6 @@
 // connection and deadline. Errors are reported as codes, because a server's text may repeat what was sent to
 // it.
 
-import { createTransport } from "nodemailer";
 import type { Clock } from "../base/clock.ts";
 import type { Letter, Mailer, MailServer, Security, SendResult } from "./mail.ts";
 import { type SmtpReport, SmtpStageWatch } from "./smtp-stage.ts";
@@ -61,6 +60,8 @@ export function smtpMailer({ judge, clock, deadlineMs = DEADLINE_MS, ca }: SmtpP
     letter: Letter,
     { logger }: SmtpStageWatch,
   ): Promise<unknown> {
+    // Loaded with the first letter: many services never send one.
+    const { createTransport } = await import("nodemailer");
     const deadline = new AbortController();
     const cancel = clock.after(deadlineMs, () => deadline.abort());
     const transport = createTransport({

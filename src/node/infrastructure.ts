@@ -6,7 +6,6 @@ import type { Clock, Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Bus } from "../bus/bus.ts";
 import { memoryBus } from "../bus/memory.ts";
-import { natsBus } from "../bus/nats.ts";
 import type { RefusedSubject } from "../bus/nats-connection.ts";
 import { createClusterPlacement } from "../runtime/placement/cluster-placement.ts";
 import { OtherProtocolFound } from "../runtime/placement/live-members.ts";
@@ -98,6 +97,8 @@ async function cluster(parts: InfrastructureParts, store: Store, url: string): P
   const { clock, random, log, name, closing } = parts;
   const words = await opened(parts, "MongoDB", () => clusterName(store, random));
   log("info", "line_opens", { at: shownAddress(url), cluster: words });
+  // Only a cluster loads the client of NATS, which takes memory and time at a start.
+  const { natsBus } = await import("../bus/nats.ts");
   const refused = (what: RefusedSubject) => log("error", "line_refused", { ...what });
   const bus = await opened(parts, "NATS", () => natsBus({ url, name: words, after: clock.after, refused }));
   closing.defer(() => bus.close());

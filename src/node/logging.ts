@@ -3,7 +3,6 @@
 // logged whole.
 
 import { pino } from "pino";
-import { prettyFactory } from "pino-pretty";
 import { realClock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -15,9 +14,9 @@ type Logging = Pick<Settings, "logLevel" | "logFormat" | "nodeName" | "share">;
  * Creates the log with the level and format of the settings. Processes that share ports share standard error too: each of their
  * lines has the field `node`, and several are written together only where no other process can write between them.
  */
-export function createLog({ logLevel, logFormat, nodeName, share }: Logging): Log {
+export async function createLog({ logLevel, logFormat, nodeName, share }: Logging): Promise<Log> {
   const options = { level: logLevel, base: share === null ? null : { node: nodeName } };
-  const logger = pino(options, logFormat === "pretty" ? terminal() : buffered());
+  const logger = pino(options, logFormat === "pretty" ? await terminal() : buffered());
   const log: Log = (level, event, fields) => logger[level](fields ?? {}, event);
   return log;
 
@@ -31,7 +30,8 @@ export function createLog({ logLevel, logFormat, nodeName, share }: Logging): Lo
 }
 
 /** Each line is written at once, since other lines of the process appear on the same terminal. */
-function terminal() {
+async function terminal() {
+  const { prettyFactory } = await import("pino-pretty");
   const format = prettyFactory({ colorize: process.stderr.isTTY, ignore: "pid,hostname" });
   return { write: (line: string) => void writeWhole(standardError, Buffer.from(format(line))) };
 }

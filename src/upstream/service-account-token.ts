@@ -3,7 +3,6 @@
 // by all callers. A token is renewed before it expires, so that no caller waits while it is valid. Keys and
 // tokens are never stored or logged.
 
-import { importPKCS8, SignJWT } from "jose";
 import { Cancellation, type CancelSignal, unlessAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { readBounded } from "./bounded-body.ts";
@@ -182,6 +181,7 @@ const nameOf = ({ email, pem }: ServiceAccount): string =>
 async function signed(account: ServiceAccount, audience: string, nowS: number): Promise<string | null> {
   const key = await privateKeyOf(account.pem);
   if (key === null) return null;
+  const { SignJWT } = await import("jose");
   const claims = { iss: account.email, scope: SCOPE, aud: audience, iat: nowS, exp: nowS + STATEMENT_S };
   return new SignJWT(claims).setProtectedHeader({ alg: "RS256", typ: "JWT" }).sign(key);
 }
@@ -195,6 +195,7 @@ export const plainPem = (given: string): string => given.replaceAll("\\r", "").r
 /** Imports the RSA key of a PEM. Returns null when it holds no key of at least `MODULUS_MIN` bits. */
 export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
   try {
+    const { importPKCS8 } = await import("jose");
     const key = await importPKCS8(plainPem(pem), "RS256");
     const { modulusLength } = key.algorithm as RsaKeyAlgorithm;
     return modulusLength >= MODULUS_MIN ? key : null;

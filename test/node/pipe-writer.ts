@@ -13,7 +13,7 @@ if (import.meta.main) {
   const settings = { accessLog: true, nodeName: process.argv[2]!, share: { process: 1, ownPort: null } };
   await using closing = new AsyncDisposableStack();
   const accessLog = openAccessLog(settings, realClock(), closing)!;
-  const log = createLog({ ...settings, logLevel: "info", logFormat: "json" });
+  const log = await createLog({ ...settings, logLevel: "info", logFormat: "json" });
   for (let nth = 0; nth < LINES_OF_WRITER; nth++) {
     accessLog.write({ ...accessLineOf(endedRequest(), 1_100), request_id: `request-${nth}` });
     log("info", "told", { nth, text: "x".repeat(nth % 500) });
