@@ -1,5 +1,6 @@
 // What a request costs when requests are spread over very many accounts, against a hundred: two services on stores of their
-// own take turns. Each account is asked once before the first round, so that loading accounts is not measured.
+// own take turns. Before the first round each account is asked once, so that loading accounts is not measured, and both services
+// are warmed up until their compilers have next to nothing left to do.
 
 import { allowingRefusals, type Books } from "./books.ts";
 import { CONCURRENCY, type Spent, spend } from "./cpu.ts";
@@ -8,6 +9,7 @@ import type { Target } from "./load.ts";
 import type { Measure } from "./measure.ts";
 import { inTurns, ratiosOf } from "./rounds.ts";
 import { onStage } from "./stage.ts";
+import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 const FEW = 100;
 const MANY = 20_000;
@@ -17,8 +19,11 @@ const OWNERS = 20;
 /** One account makes up to 1,000 others in less than a minute. */
 const ENV = { API_RPM: "1000000" };
 const ASK = { stream: false };
-/** Requests before the first round, at least. */
-const WARM_UP = 5_000;
+/** Requests before the first round of a quick run, at least. */
+const REQUESTS_MIN = 5_000;
+const FULL: WarmUpTimes = { warmUpMs: 20_000, warmUpMsMax: 90_000 };
+/** Only the requests that load the accounts warm the services up. */
+const QUICK: WarmUpTimes = { warmUpMs: 0, warmUpMsMax: 0 };
 
 export const manyAccounts: Measure = {
   name: "accounts",
@@ -32,15 +37,21 @@ export const manyAccounts: Measure = {
           { stage: manyStage, accounts: many, ...allowingRefusals(manyStage.load) },
           { stage: fewStage, accounts: FEW, ...allowingRefusals(fewStage.load) },
         ];
-        for (const { stage, accounts, load } of sides) await askEach(load, stage.serviceFor(accounts));
+        const spending = sides.map(
+          ({ stage, accounts, load }) =>
+            (ms: number) =>
+              spend(load, [stage.service], [stage.serviceFor(accounts)], ASK, ms),
+        );
+        const warmed: string[] = [];
+        for (const [nth, { stage, accounts, load }] of sides.entries()) {
+          await askEach(load, stage.serviceFor(accounts));
+          const ended = await warmUp([stage.service], quick ? QUICK : FULL, spending[nth]!);
+          if (!quick) warmed.push(`${grouped(accounts)} accounts: ${warmUpNote(ended)}`);
+        }
         const ms = quick ? 1_000 : 3_000;
         const [ofMany, ofFew] = await inTurns(
-          sides.map(
-            ({ stage, accounts, load }) =>
-              () =>
-                spend(load, [stage.service], [stage.serviceFor(accounts)], ASK, ms),
-          ),
-          quick ? 3 : 6,
+          spending.map((spendFor) => () => spendFor(ms)),
+          quick ? 3 : 12,
         );
         const ratios = ratiosOf(cpuOf(ofMany!), cpuOf(ofFew!));
         return {
@@ -54,12 +65,15 @@ export const manyAccounts: Measure = {
               must: "≤ 1.5",
             },
           ],
-          notes: sides
-            .filter((side) => side.refused() > 0)
-            .map(
-              (side) =>
-                `${grouped(side.accounts)} accounts: ${side.refused()} requests refused, the store was slow`,
-            ),
+          notes: [
+            ...warmed,
+            ...sides
+              .filter((side) => side.refused() > 0)
+              .map(
+                (side) =>
+                  `${grouped(side.accounts)} accounts: ${side.refused()} requests refused, the store was slow`,
+              ),
+          ],
         };
       }),
     );
@@ -71,7 +85,7 @@ const askEach = (load: Books["load"], target: Target) =>
     targets: [target],
     ask: ASK,
     concurrency: CONCURRENCY,
-    most: { requests: Math.max(target.keys.length, WARM_UP) },
+    most: { requests: Math.max(target.keys.length, REQUESTS_MIN) },
     times: "none",
   });
 

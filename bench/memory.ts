@@ -48,6 +48,7 @@ export const memory: Measure = {
             passThrough: "",
             result: "",
             target: "≤ 180 and ≤ 130 MB",
+            must: "≤ 220 and ≤ 150 MB",
           },
         ],
         notes: [
