@@ -52,18 +52,26 @@ const MEASURES: readonly Measure[] = [
 const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
-  --only NAME     one measure, or all whose names begin so; those marked by * run only when they are named:
+  --only NAMES    the measures whose names begin so, such as cpu,start; those marked by * run only when they are named:
 ${MEASURES.map(({ name, about, isLong }) => `                    ${name.padEnd(16)} ${about}${isLong ? " *" : ""}`).join("\n")}
   --minutes N     how long memory-mixed runs
   --peers         no table, but docs/speed.md and its chart: nginx and other gateways in the same run
   --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
 
+/** Takes the measures one after another, and prints what they found: also when one of them throws, for a run takes half an hour. */
 async function run(chosen: readonly Measure[], quick: boolean, minutes?: number): Promise<void> {
   const measured: Measured[] = [];
-  for (const measure of chosen) {
-    console.error(`${measure.name}: ${measure.about} …`);
-    measured.push(await measure.run(quick, minutes));
+  try {
+    for (const measure of chosen) {
+      console.error(`${measure.name}: ${measure.about} …`);
+      measured.push(await measure.run(quick, minutes));
+    }
+  } finally {
+    if (measured.length > 0) print(measured, quick);
   }
+}
+
+function print(measured: readonly Measured[], quick: boolean): void {
   const rows = measured.flatMap((one) => one.rows);
   const cells = rows.map((row) => [
     row.what,
@@ -90,8 +98,10 @@ const { values } = parseArgs({
     help: { type: "boolean", default: false },
   },
 });
-const { only } = values;
-const chosen = MEASURES.filter(({ name, isLong }) => (only === undefined ? !isLong : name.startsWith(only)));
+const only = values.only?.split(",");
+const chosen = MEASURES.filter(({ name, isLong }) =>
+  only === undefined ? !isLong : only.some((begin) => name.startsWith(begin)),
+);
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 
 if (values.help) {

@@ -3,7 +3,7 @@
 
 import type { ClusterStage, Fleet } from "./cluster-stage.ts";
 import { ownerOf } from "./cluster-table.ts";
-import { CONCURRENCY, type Spent, spend } from "./cpu.ts";
+import { type Spent, spend } from "./cpu.ts";
 import { grouped, median, range, sum } from "./figures.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
@@ -12,13 +12,10 @@ import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 interface Kind extends Ask {
   readonly what: string;
-  /** Each of the three nodes has as many requests in flight as the one has, which is three times its load. It has no target. */
-  readonly isEachLoaded?: boolean;
 }
 
 const KINDS: readonly Kind[] = [
   { what: "whole, 50 accounts", stream: false },
-  { what: "whole, 50 accounts, each node with the load of the one", stream: false, isEachLoaded: true },
   { what: "stream of 100 events in one piece", stream: true },
   { what: "stream of 100 events one by one", stream: true, word: "bench-apart" },
 ];
@@ -46,8 +43,7 @@ interface Round extends Spent {
 
 async function roundOf({ load }: ClusterStage, fleet: Fleet, kind: Kind, ms: number): Promise<Round> {
   const before = besidesMs();
-  const concurrency = kind.isEachLoaded ? fleet.nodes.length * CONCURRENCY : CONCURRENCY;
-  const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms, concurrency);
+  const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms);
   const after = besidesMs();
   return { ...spent, besidesUs: after.map((ms, i) => ((ms - before[i]!) * 1000) / spent.requests) };
 }
@@ -99,7 +95,8 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
         cpuOf(ours),
         cpuOf(theirs),
         `× ${median(ratios).toFixed(2)} (${range(ratios, 2)})`,
-        ...(kind.isEachLoaded ? ["", ""] : [TARGET, MUST]),
+        TARGET,
+        MUST,
       ],
       [`Requests per second, ${kind.what}`, perS(ours), perS(theirs), "", "", ""],
     ],

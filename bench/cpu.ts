@@ -34,21 +34,20 @@ export interface Spent {
   readonly answered: Loaded["answered"];
 }
 
-/** Loads servers for `ms`, and reads what that cost their processes. */
+/** Loads servers for `ms` with 64 requests in flight, and reads what that cost their processes. */
 export async function spend(
   load: Books["load"],
   servers: readonly Process[],
   targets: readonly Target[],
   ask: Ask,
   ms: number,
-  concurrency = CONCURRENCY,
 ): Promise<Spent> {
   const cpuMs = () => sum(servers.map((server) => server.cpuMs()));
   const before = cpuMs();
   const { answered, ms: took } = await load({
     targets,
     ask,
-    concurrency,
+    concurrency: CONCURRENCY,
     most: { ms },
     times: "none",
   });
