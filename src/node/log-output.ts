@@ -3,7 +3,7 @@
 
 import { write, writeSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import { piecesOf } from "./access-log.ts";
+import { piecesOf } from "./line-pieces.ts";
 
 /** Where the log is written to. */
 export interface ErrorOutput {

@@ -4,7 +4,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type AccessLine, accessLineOf } from "../../src/gateway/traffic/access-line.ts";
-import { BufferedAccessLog, piecesOf, WHOLE_BYTES_MAX } from "../../src/node/access-log.ts";
+import { BufferedAccessLog } from "../../src/node/access-log.ts";
+import { piecesOf, WHOLE_BYTES_MAX } from "../../src/node/line-pieces.ts";
 import { endedRequest } from "../gateway/traffic/ended.ts";
 import { manualClock, settled } from "../runtime/manual-clock.ts";
 import { LINES_OF_WRITER } from "./pipe-writer.ts";
