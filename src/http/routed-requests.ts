@@ -21,25 +21,33 @@ export interface RoutedCall {
   fail(refusal: Refusal): Promise<void>;
 }
 
+/** What is known of one request. */
+interface Routed {
+  /** The request of the server; undefined in tests without a server. */
+  source?: ServerRequest;
+  /** The response of a request that went to a model. */
+  answer?: ServerResponse;
+  /** The management call that the request is. */
+  call?: RoutedCall;
+}
+
 /** What routes tell of requests while they run. */
 export class RoutedRequests {
-  private readonly sources = new WeakMap<Request, ServerRequest>();
-  private readonly answers = new WeakMap<Request, ServerResponse>();
-  private readonly calls = new WeakMap<Request, RoutedCall>();
+  private readonly known = new WeakMap<Request, Routed>();
 
   /** Elysia gets this request for one of the server. */
   add(request: Request, source: ServerRequest): void {
-    this.sources.set(request, source);
+    this.known.set(request, { source });
   }
 
   /** Returns the request of the server for which Elysia got this one; undefined in tests without a server. */
   sourceOf(request: Request): ServerRequest | undefined {
-    return this.sources.get(request);
+    return this.known.get(request)?.source;
   }
 
   /** Returns the address of the client; empty in tests without a server. */
   addressOf(request: Request): string {
-    return this.sources.get(request)?.clientAddress ?? "";
+    return this.sourceOf(request)?.clientAddress ?? "";
   }
 
   /**
@@ -47,21 +55,30 @@ export class RoutedRequests {
    * which Elysia may copy, since nobody sends it.
    */
   forwarded(request: Request, response: ServerResponse): Response {
-    this.answers.set(request, response);
+    this.entryOf(request).answer = response;
     return new Response(null);
   }
 
   /** The request is a management call. */
   manage(request: Request, call: RoutedCall): void {
-    this.calls.set(request, call);
+    this.entryOf(request).call = call;
   }
 
   /** Returns the response of a request that went to a model; undefined for others. */
   forwardedResponseOf(request: Request): ServerResponse | undefined {
-    return this.answers.get(request);
+    return this.known.get(request)?.answer;
   }
 
   callOf(request: Request): RoutedCall | undefined {
-    return this.calls.get(request);
+    return this.known.get(request)?.call;
+  }
+
+  private entryOf(request: Request): Routed {
+    let entry = this.known.get(request);
+    if (entry === undefined) {
+      entry = {};
+      this.known.set(request, entry);
+    }
+    return entry;
   }
 }
