@@ -5,6 +5,7 @@
 import { faultOfName, quoted } from "../../actors/pattern.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import { RefusedError } from "../base/errors.ts";
+import { RESPONSES_PATH } from "../gateway/codec/key-formats.ts";
 import type { ProviderType, Upstream } from "../upstream/upstream.ts";
 
 export { API_VERSION } from "../upstream/cloud-a.ts";
@@ -56,7 +57,7 @@ export async function checkWhole(upstream: Pick<Upstream, "address">, whole: Who
   }
   const to = { provider, config, path: "/v1/chat/completions", model: "model", stream: false };
   const address = upstream.address(to);
-  const responses = config.responses === true ? upstream.address({ ...to, path: "/v1/responses" }) : null;
+  const responses = config.responses === true ? upstream.address({ ...to, path: RESPONSES_PATH }) : null;
   if (typeof address === "string") {
     const field = config.base_url === undefined ? "Provider" : "Config.base_url";
     refuse(`"${field}": ${address.replace(/^Provider /, "")}.`);

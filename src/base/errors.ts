@@ -22,6 +22,10 @@ export class NoCase extends AssertionFailed {
   }
 }
 
+/** Returns what is logged of something that was thrown and that nobody expected: an error's text with its stack. */
+export const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
 /** Ends an exhaustive switch. Throws `NoCase`. */
 export function unreachable(value: never): never {
   throw new NoCase(value);

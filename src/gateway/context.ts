@@ -166,7 +166,8 @@ export interface AnsweredContext extends AdmittedContext, ObservedContext {
 /** Who ends the hold: nobody before admission, then `runRequest`, then the streamed body if there is one. */
 type HoldDuty = "none" | "request" | "body" | "ended";
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
+/** The headers that most requests send on. */
+export const NO_FORWARDED_HEADERS: Readonly<Record<string, string>> = {};
 /** The failed attempts of most requests. */
 export const NO_ATTEMPTS: readonly AttemptRow[] = [];
 
@@ -182,7 +183,7 @@ export class RunningRequest implements AnsweredContext {
   isWithoutReasoning = false;
   conversation: ConversationHash | null = null;
   streamShape: StreamShape = null;
-  forwardedHeaders: Readonly<Record<string, string>> = NO_HEADERS;
+  forwardedHeaders: Readonly<Record<string, string>> = NO_FORWARDED_HEADERS;
   requestedTags: Tags = NO_TAGS;
   attempts = NO_ATTEMPTS;
   identifiedAs: Caller | null = null;

@@ -8,7 +8,12 @@ import type { Dialect, ModelRequest } from "../dialect/dialect.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import type { Caller } from "./account/identify.ts";
 import type { AdmissionInput } from "./admission/admission-request.ts";
-import type { ParsedContext, ParsedFields, RunningRequest } from "./context.ts";
+import {
+  NO_FORWARDED_HEADERS,
+  type ParsedContext,
+  type ParsedFields,
+  type RunningRequest,
+} from "./context.ts";
 import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
 import { parsedBy } from "./large-body/large-payload.ts";
 import { sizeOf } from "./metering/request-size.ts";
@@ -142,8 +147,6 @@ const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
 /** For audio the `accept` header selects the format. */
 const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
-const NONE: Readonly<Record<string, string>> = {};
-
 /** Returns the headers that a request sends on, which may be one for sound. */
 function forwardedHeaders(headers: HeaderReader, isForSound: boolean): Readonly<Record<string, string>> {
   let forwarded: Record<string, string> | null = null;
@@ -153,5 +156,5 @@ function forwardedHeaders(headers: HeaderReader, isForSound: boolean): Readonly<
     forwarded ??= {};
     forwarded[name] = value;
   }
-  return forwarded ?? NONE;
+  return forwarded ?? NO_FORWARDED_HEADERS;
 }

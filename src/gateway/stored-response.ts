@@ -22,6 +22,7 @@ import { earlyHeaders } from "./answer/headers.ts";
 import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } from "./attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
+import { RESPONSES_PATH } from "./codec/key-formats.ts";
 import { StoredResponseExchange } from "./codec/stored-response-codec.ts";
 import type { EndedContext, RequestEnd } from "./ended-context.ts";
 import {
@@ -67,9 +68,6 @@ export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts
 
 /** Answers a request for a stored response. */
 export type StoredResponse = (request: StoredResponseRequest) => Promise<Outcome>;
-
-/** An account that may call this path may also read what it stored there. */
-const PATH = "/v1/responses";
 
 /** Creates the handler of stored responses. It takes a free hold and cancels it in every case. */
 export function createStoredResponse(parts: StoredResponseParts): StoredResponse {
@@ -141,7 +139,7 @@ class StoredResponseReport implements EndedContext {
     this.startedAtMs = parts.clock.wall();
     this.arrivedMs = parts.clock.mono();
     this.method = method;
-    this.path = `${PATH}/{id}${behind}`;
+    this.path = `${RESPONSES_PATH}/{id}${behind}`;
     this.call = { path: this.path };
   }
 
@@ -185,7 +183,7 @@ async function admit(
       throw error;
     });
     const question = {
-      ...{ id, keyHash, version, path: PATH, idempotency: null, modelLimits: null },
+      ...{ id, keyHash, version, path: RESPONSES_PATH, idempotency: null, modelLimits: null },
       // The key's own list of models is judged by the account.
       model: "code" in place ? "" : place.model,
       ...{ promptTokens: 0, outputTokens: 0, cost: ZERO, promptCost: ZERO },
@@ -205,7 +203,8 @@ async function find(
   { id, query }: StoredResponseRequest,
   accountContext: AccountContext,
 ): Promise<Place> {
-  const closed = pathClosed(accountContext, PATH);
+  // An account that may call this path may also read what it stored there.
+  const closed = pathClosed(accountContext, RESPONSES_PATH);
   if (closed !== null) throw new RefusedError(closed);
   if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
   const { owner, account } = accountContext;
@@ -273,7 +272,7 @@ async function answerOf(
     return { kind: "whole", body: large?.client ?? exchange.clientText(text, answer.body, fingerprint) };
   }
   if (isGone) return { kind: "refused", refusal: GONE };
-  const failed = { model: place.model, path: PATH };
+  const failed = { model: place.model, path: RESPONSES_PATH };
   const error = clientErrorFor([result.failure], failed, NO_KEY_AVAILABILITY);
   return "rejection" in error ? { kind: "rejected", ...error } : { kind: "refused", ...error };
 }
@@ -286,7 +285,7 @@ function attemptAt(
   { method, id, behind, query, headers }: StoredResponseRequest,
   { place: { owner, key, view, model }, requestId, lifetime }: StoredResponseContext,
 ): AttemptInput {
-  const path = `${PATH}/${encodeURIComponent(id)}${behind}${query}`;
+  const path = `${RESPONSES_PATH}/${encodeURIComponent(id)}${behind}${query}`;
   const { provider, config } = key;
   const naming = upstream.naming({ provider, config, path, model, stream: false });
   const beta = headers.get("openai-beta");

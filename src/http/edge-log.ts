@@ -5,12 +5,10 @@ import type { Clock } from "../base/clock.ts";
 import { type AccessLog, plainLineOf } from "../gateway/traffic/access-line.ts";
 import { matchesPath, type ServedRoute } from "./error-handler.ts";
 import type { Metrics } from "./operations/metrics.ts";
+import { PROBE_PATHS } from "./readiness-gate.ts";
 import type { RoutedCall } from "./routed-requests.ts";
 import type { ServerRequest } from "./server/server-request.ts";
 import type { ServerResponse } from "./server/server-response.ts";
-
-/** Probes are too many and say too little. */
-const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** What the log needs. */
 export interface EdgeLogParts {
@@ -33,6 +31,7 @@ export function edgeLog(
   let patterns: readonly ServedRoute[] | null = null;
   return (request, call, response, arrivedMs) => {
     const { path } = request;
+    // Probes are too many and say too little.
     if (PROBE_PATHS.has(path)) return;
     const { status } = response;
     metrics.managementRequest(status);

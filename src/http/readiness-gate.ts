@@ -23,7 +23,7 @@ export interface ReadinessGateParts {
 }
 
 /** Paths that are answered in any case, because they ask about the node itself. */
-const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+export const PROBE_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** Creates what a server calls in the application's place. */
 export function createReadinessGate({ random, app, closed, around, leaving }: ReadinessGateParts): Handler {

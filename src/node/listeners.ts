@@ -2,7 +2,7 @@
 // nothing of what is answered.
 
 import { atMost, type Clock, type Random } from "../base/clock.ts";
-import { RefusedError } from "../base/errors.ts";
+import { RefusedError, stackOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { errorResponse, httpError, INTERNAL } from "../http/errors.ts";
 import { type Handler, HttpServer, type ServerParts } from "../http/server/http-server.ts";
@@ -115,9 +115,6 @@ function errorAnswers({
     },
   };
 }
-
-const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? String(error)) : String(error);
 
 interface Handlers {
   readonly settings: Listening;

@@ -18,13 +18,14 @@ import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import type { ProviderTarget } from "./kept-per-key.ts";
 import { type ApiStyle, apiStylesOf, hasResponses, RESPONSES_PATH } from "./key-formats.ts";
-import type {
-  EncodedBody,
-  EncodedRequest,
-  EncodeInput,
-  ProviderCodec,
-  ProviderExchange,
-  RequestOrigin,
+import {
+  type EncodedBody,
+  type EncodedRequest,
+  type EncodeInput,
+  NO_REPEATED_FIELDS,
+  type ProviderCodec,
+  type ProviderExchange,
+  type RequestOrigin,
 } from "./provider-codec.ts";
 import { codecToPath, translated } from "./translated-codec.ts";
 
@@ -96,7 +97,6 @@ const createNativeCodec = (endpoint: GatewayEndpoint): ProviderCodec => ({
 });
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
-const NO_REPEATED_FIELDS: Json = {};
 
 const encodedNatively = ({ dialect }: GatewayEndpoint, request: ModelRequest, input: EncodeInput) => ({
   body: dialect.upstreamBody(acceptable(dialect, request, input), input.naming),

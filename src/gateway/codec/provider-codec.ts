@@ -52,6 +52,9 @@ export interface EncodedBody {
   readonly repeatedFields: Json;
 }
 
+/** Those of most requests. */
+export const NO_REPEATED_FIELDS: Json = {};
+
 /** All that an exchange was opened with, so that another thread can open it again to read its answer. */
 export type ExchangeOrigin = RequestOrigin | StoredResponseOrigin;
 

@@ -52,13 +52,14 @@ import type { UpstreamFailure } from "../../upstream/upstream-failure.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
 import { keptPerKey, type ProviderTarget } from "./kept-per-key.ts";
 import { type ApiStyle, RESPONSES_PATH } from "./key-formats.ts";
-import type {
-  EncodedBody,
-  EncodedRequest,
-  EncodeInput,
-  ProviderCodec,
-  ProviderExchange,
-  RequestOrigin,
+import {
+  type EncodedBody,
+  type EncodedRequest,
+  type EncodeInput,
+  NO_REPEATED_FIELDS,
+  type ProviderCodec,
+  type ProviderExchange,
+  type RequestOrigin,
 } from "./provider-codec.ts";
 
 /** The translation of one client style into one provider style. */
@@ -74,7 +75,6 @@ interface Translation {
   error<E extends ErrorWords>(error: E): E;
 }
 
-const NO_REPEATED_FIELDS: Json = {};
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** What all translations for a provider style have in common. Headers of the client have no meaning there. */

@@ -5,7 +5,7 @@ import { existsSync, readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { basename } from "node:path";
 import { realClock } from "../../base/clock.ts";
-import { RefusedError } from "../../base/errors.ts";
+import { RefusedError, stackOf } from "../../base/errors.ts";
 import { createCounter } from "../metering/token-counter.ts";
 import { JOB_HANDLERS } from "./job-handlers.ts";
 import type { JobResult, Jobs } from "./jobs.ts";
@@ -30,7 +30,7 @@ async function done<K extends keyof Jobs>({ kind, input }: JobMessage<K>): Promi
     return { result: await JOB_HANDLERS[kind](input, counter) };
   } catch (error) {
     if (error instanceof RefusedError) return { refusal: error.refusal };
-    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return { error: stackOf(error) };
   }
 }
 

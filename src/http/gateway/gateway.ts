@@ -4,7 +4,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock, Random } from "../../base/clock.ts";
-import { assert } from "../../base/errors.ts";
+import { assert, stackOf } from "../../base/errors.ts";
 import type { HeaderReader } from "../../base/header-reader.ts";
 import type { Log } from "../../base/log.ts";
 import { TurnEnd } from "../../base/turn-queue.ts";
@@ -190,7 +190,7 @@ function failedOutcome(
     log("error", "request_failed", {
       requestId,
       path,
-      error: error instanceof Error ? error.stack : String(error),
+      error: stackOf(error),
     });
   }
   return { kind: "refused", refusal: refusal ?? INTERNAL, headers: { "x-request-id": requestId } };

@@ -17,6 +17,7 @@
 // (hold-resync.ts), and commands that rely on holds wait for that. An activation reads only the injected
 // clock and decides nothing itself.
 
+import { stackOf } from "../../base/errors.ts";
 import { type Envelope, type Reply, UNAVAILABLE } from "../actor.ts";
 import type { ActorContext } from "./actor-context.ts";
 import { type TurnResult, TurnRunner } from "./command-turns.ts";
@@ -225,9 +226,7 @@ export class Activation {
       shard: actor.shard,
       seq: actor.loaded?.seq ?? 0,
       why,
-      ...(error === null
-        ? {}
-        : { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      ...(error === null ? {} : { error: stackOf(error) }),
     });
     this.pipeline.drop();
     actor.host.ended(actor, why);
