@@ -166,7 +166,7 @@ export interface AnsweredContext extends AdmittedContext, ObservedContext {
 /** Who ends the hold: nobody before admission, then `runRequest`, then the streamed body if there is one. */
 type HoldDuty = "none" | "request" | "body" | "ended";
 
-/** The headers that most requests send on. */
+/** The headers that most requests send on: none. */
 export const NO_FORWARDED_HEADERS: Readonly<Record<string, string>> = {};
 /** The failed attempts of most requests. */
 export const NO_ATTEMPTS: readonly AttemptRow[] = [];

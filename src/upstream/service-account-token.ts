@@ -194,8 +194,9 @@ export const plainPem = (given: string): string => given.replaceAll("\\r", "").r
 
 /** Imports the RSA key of a PEM. Returns null when it holds no key of at least `MODULUS_MIN` bits. */
 export async function privateKeyOf(pem: string): Promise<CryptoKey | null> {
+  // Loaded with the first key of a service account: many services have none. A failure of that is no fault of the key.
+  const { importPKCS8 } = await import("jose");
   try {
-    const { importPKCS8 } = await import("jose");
     const key = await importPKCS8(plainPem(pem), "RS256");
     const { modulusLength } = key.algorithm as RsaKeyAlgorithm;
     return modulusLength >= MODULUS_MIN ? key : null;

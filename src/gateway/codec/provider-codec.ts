@@ -52,7 +52,7 @@ export interface EncodedBody {
   readonly repeatedFields: Json;
 }
 
-/** Those of most requests. */
+/** The repeated fields of most requests: none. */
 export const NO_REPEATED_FIELDS: Json = {};
 
 /** All that an exchange was opened with, so that another thread can open it again to read its answer. */
