@@ -8,7 +8,7 @@ import { grouped, median, range, sum } from "./figures.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
-import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
+import { NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 interface Kind extends Ask {
   readonly what: string;
@@ -28,7 +28,7 @@ interface Times extends WarmUpTimes {
 }
 
 const FULL: Times = { warmUpMs: 20_000, warmUpMsMax: 60_000, rounds: 6, ms: 3_000 };
-const QUICK: Times = { warmUpMs: 0, warmUpMsMax: 0, rounds: 3, ms: 1_000 };
+const QUICK: Times = { ...NO_WARM_UP, rounds: 3, ms: 1_000 };
 
 /** The servers that the nodes use, by program. Notes state their CPU time; ratios leave it out. A shell watches mongod. */
 const BESIDES = [

@@ -12,7 +12,7 @@ import type { Process } from "./process.ts";
 import { inTurns, ratiosOf } from "./rounds.ts";
 import { onStage, type Stage } from "./stage.ts";
 import type { Ask, StyleName } from "./styles.ts";
-import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
+import { FULL_WARM_UP, NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 /** Requests in flight. */
 export const CONCURRENCY = 64;
@@ -22,9 +22,9 @@ interface Times extends WarmUpTimes {
   readonly roundMs: number;
 }
 
-const FULL: Times = { warmUpMs: 20_000, warmUpMsMax: 90_000, rounds: 6, roundMs: 3_000 };
+const FULL: Times = { ...FULL_WARM_UP, rounds: 6, roundMs: 3_000 };
 /** Only its first round, which does not count, warms the service up. */
-const QUICK: Times = { warmUpMs: 0, warmUpMsMax: 0, rounds: 3, roundMs: 1_000 };
+const QUICK: Times = { ...NO_WARM_UP, rounds: 3, roundMs: 1_000 };
 export interface Spent {
   /** CPU time of all the servers together, per request. */
   readonly cpuUs: number;

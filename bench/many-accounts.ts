@@ -8,8 +8,8 @@ import { grouped, median, range } from "./figures.ts";
 import type { Target } from "./load.ts";
 import type { Measure } from "./measure.ts";
 import { inTurns, ratiosOf } from "./rounds.ts";
-import { onStage } from "./stage.ts";
-import { type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
+import { onStage, type Stage } from "./stage.ts";
+import { FULL_WARM_UP, NO_WARM_UP, warmUp, warmUpNote } from "./warm-up.ts";
 
 const FEW = 100;
 const MANY = 20_000;
@@ -21,9 +21,6 @@ const ENV = { API_RPM: "1000000" };
 const ASK = { stream: false };
 /** Requests before the first round of a quick run, at least. */
 const REQUESTS_MIN = 5_000;
-const FULL: WarmUpTimes = { warmUpMs: 20_000, warmUpMsMax: 90_000 };
-/** Only the requests that load the accounts warm the services up. */
-const QUICK: WarmUpTimes = { warmUpMs: 0, warmUpMsMax: 0 };
 
 export const manyAccounts: Measure = {
   name: "accounts",
@@ -33,24 +30,16 @@ export const manyAccounts: Measure = {
     const options = { owners: OWNERS, env: ENV };
     return onStage({ ...options, accounts: FEW }, (fewStage) =>
       onStage({ ...options, accounts: many }, async (manyStage) => {
-        const sides = [
-          { stage: manyStage, accounts: many, ...allowingRefusals(manyStage.load) },
-          { stage: fewStage, accounts: FEW, ...allowingRefusals(fewStage.load) },
-        ];
-        const spending = sides.map(
-          ({ stage, accounts, load }) =>
-            (ms: number) =>
-              spend(load, [stage.service], [stage.serviceFor(accounts)], ASK, ms),
-        );
+        const sides = [sideOf(manyStage, many), sideOf(fewStage, FEW)];
         const warmed: string[] = [];
-        for (const [nth, { stage, accounts, load }] of sides.entries()) {
+        for (const { stage, accounts, load, spendFor } of sides) {
           await askEach(load, stage.serviceFor(accounts));
-          const ended = await warmUp([stage.service], quick ? QUICK : FULL, spending[nth]!);
+          const ended = await warmUp([stage.service], quick ? NO_WARM_UP : FULL_WARM_UP, spendFor);
           if (!quick) warmed.push(`${grouped(accounts)} accounts: ${warmUpNote(ended)}`);
         }
         const ms = quick ? 1_000 : 3_000;
         const [ofMany, ofFew] = await inTurns(
-          spending.map((spendFor) => () => spendFor(ms)),
+          sides.map((side) => () => side.spendFor(ms)),
           quick ? 3 : 12,
         );
         const ratios = ratiosOf(cpuOf(ofMany!), cpuOf(ofFew!));
@@ -79,6 +68,13 @@ export const manyAccounts: Measure = {
     );
   },
 };
+
+/** One of the two services, asked with all its accounts. */
+function sideOf(stage: Stage, accounts: number) {
+  const { load, refused } = allowingRefusals(stage.load);
+  const spendFor = (ms: number) => spend(load, [stage.service], [stage.serviceFor(accounts)], ASK, ms);
+  return { stage, accounts, load, refused, spendFor };
+}
 
 const askEach = (load: Books["load"], target: Target) =>
   load({

@@ -10,6 +10,10 @@ export interface WarmUpTimes {
   readonly warmUpMsMax: number;
 }
 
+/** The warm-up of a service in a full run, and the one of a quick run, which leaves it to the first rounds. */
+export const FULL_WARM_UP: WarmUpTimes = { warmUpMs: 20_000, warmUpMsMax: 90_000 };
+export const NO_WARM_UP: WarmUpTimes = { warmUpMs: 0, warmUpMsMax: 0 };
+
 /** How a warm-up ended. */
 export interface WarmedUp {
   readonly tookMs: number;
