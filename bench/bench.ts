@@ -49,7 +49,7 @@ const MEASURES: readonly Measure[] = [
   allocations,
 ];
 
-const USAGE = `npm run bench -- [--quick] [--only NAME] [--peers] [--profile KIND] [--help]
+const USAGE = `npm run bench -- [--quick] [--only NAMES] [--peers] [--profile KIND] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
   --only NAMES    the measures whose names begin so, such as cpu,start; those marked by * run only when they are named:
@@ -59,7 +59,7 @@ ${MEASURES.map(({ name, about, isLong }) => `                    ${name.padEnd(1
   --profile KIND  no table, but where the server's CPU time goes under that load: ${PROFILE_KINDS.join(", ")}`;
 
 /** Takes the measures one after another, and prints what they found: also when one of them throws, for a run takes half an hour. */
-async function run(chosen: readonly Measure[], quick: boolean, minutes?: number): Promise<void> {
+async function run(chosen: Iterable<Measure>, quick: boolean, minutes?: number): Promise<void> {
   const measured: Measured[] = [];
   try {
     for (const measure of chosen) {
@@ -99,15 +99,15 @@ const { values } = parseArgs({
   },
 });
 const only = values.only?.split(",");
-const chosen = MEASURES.filter(({ name, isLong }) =>
-  only === undefined ? !isLong : only.some((begin) => name.startsWith(begin)),
-);
+const measuresNamed = (begin: string) => MEASURES.filter(({ name }) => name.startsWith(begin));
+const unknown = only?.find((begin) => measuresNamed(begin).length === 0);
+const chosen = new Set(only?.flatMap(measuresNamed) ?? MEASURES.filter(({ isLong }) => !isLong));
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 
 if (values.help) {
   console.log(USAGE);
-} else if (chosen.length === 0) {
-  console.error(`bench: there is no measure "${values.only}"\n\n${USAGE}`);
+} else if (unknown !== undefined) {
+  console.error(`bench: there is no measure "${unknown}"\n\n${USAGE}`);
   process.exitCode = 2;
 } else if (values.profile !== undefined && !isProfileKind(values.profile)) {
   console.error(`bench: there is no profile of "${values.profile}"\n\n${USAGE}`);
