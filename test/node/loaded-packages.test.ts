@@ -24,7 +24,7 @@ test("a service on SQLite loads no package that only others need", () => {
   expect(`${stderr}`).toBe("");
   const loaded = JSON.parse(`${stdout}`) as string[];
   const isLoaded = (name: string) => loaded.some((path) => path.includes(`/node_modules/${name}/`));
-  expect(Object.keys(SOMETIMES).filter(isLoaded)).toEqual([]);
+  expect(Object.entries(SOMETIMES).filter(([name]) => isLoaded(name))).toEqual([]);
   // What every service needs is in the same list, so its paths are read rightly.
   expect(["elysia", "pino"].filter((name) => !isLoaded(name))).toEqual([]);
 });
