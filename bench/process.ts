@@ -103,7 +103,7 @@ const processOf = (child: Subprocess, url: string): Process => ({
   pid: child.pid,
   url,
   cpuMs: () => cpuMsOf(child.pid),
-  rssBytes: () => sum(treeOf(child.pid).map((pid) => memoryOf(pid, "VmRSS"))),
+  rssBytes: () => memoryOf(child.pid, "VmRSS") + sum(descendantsOf(child.pid).map(rssOfDescendant)),
   peakBytes: () => memoryOf(child.pid, "VmHWM"),
   forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, FORGET_PEAK),
   async stop() {
@@ -142,7 +142,7 @@ function cpuMsOf(pid: number): number {
   const fields = statOf(pid);
   // utime, stime, and the same of children that have ended: fields 14 to 17 of stat.
   const ownMs = sum([11, 12, 13, 14].map((field) => Number(fields[field]))) * TICK_MS;
-  return ownMs + sum(childrenOf(pid).map(cpuMsOf));
+  return ownMs + sum(childrenOf(pid).map((child) => unlessEnded(() => cpuMsOf(child), 0)));
 }
 
 /** The fields behind the command's name, which may itself hold spaces. */
@@ -151,12 +151,27 @@ function statOf(pid: number): string[] {
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeOf)];
+const descendantsOf = (pid: number): number[] =>
+  childrenOf(pid).flatMap((child) => [child, ...unlessEnded(() => descendantsOf(child), [])]);
 
 const childrenOf = (pid: number): number[] =>
   readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"), "")
+      .split(" ")
+      .filter(Boolean)
+      .map(Number),
   );
+
+/** What was read of a thread or of a child, either of which may end between being listed and being read. */
+function unlessEnded<T>(read: () => T, ended: T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") return ended;
+    throw error;
+  }
+}
 
 /** User and system time of the programs that this process has started and that still run, by program. */
 export function ownProgramsMs(): Map<string, number> {
@@ -171,9 +186,21 @@ export function ownProgramsMs(): Map<string, number> {
 const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "utf8").trim();
 
 function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): number {
-  const kb = new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  if (kb === null) throw new Error(`no ${what} of process ${pid}`);
-  return Number(kb[1]) * 1024;
+  const bytes = bytesIn(readFileSync(`/proc/${pid}/status`, "utf8"), what);
+  if (bytes === null) throw new Error(`no ${what} of process ${pid}`);
+  return bytes;
+}
+
+/** A child that has ended has no memory, from its end on and until its parent has read how it ended. */
+const rssOfDescendant = (pid: number): number =>
+  bytesIn(
+    unlessEnded(() => readFileSync(`/proc/${pid}/status`, "utf8"), ""),
+    "VmRSS",
+  ) ?? 0;
+
+function bytesIn(status: string, what: "VmRSS" | "VmHWM"): number | null {
+  const kb = new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(status);
+  return kb === null ? null : Number(kb[1]) * 1024;
 }
 
 /** CPU time of each kind of thread of a process, by the name that the runtime gave it. */
