@@ -29,8 +29,8 @@ export interface BodyRequest {
   /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
   text(): Promise<string>;
-  /** Resolves to bytes that are all of their buffer. */
-  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  /** Resolves to bytes that belong to the caller, in a buffer that may have others beside them. */
+  bytes(): Promise<Uint8Array>;
 }
 
 interface Taking extends Pick<GatewayEndpoint, "path" | "takes"> {
@@ -72,11 +72,11 @@ async function readBytesPayload(
   const form = formType !== null;
   const contentType = formType ?? "application/json";
   const body = await readBytes(request, stated, most);
-  const given = { path, body, contentType };
   if (body.to - body.from >= large.bytesMin) {
     const isRepeatable = request.headers.has("idempotency-key");
     const hashPrefix = isRepeatable ? hashPrefixOf(path) : null;
-    return readLargePayload(large, { ...given, hashPrefix }, request.signal);
+    const input = { path, body: withOwnBuffer(body), contentType, hashPrefix };
+    return readLargePayload(large, input, request.signal);
   }
   if (!form) return completeBytesPayload(body, parseJsonBody);
   const found = formPayload(body, contentType);
@@ -128,6 +128,12 @@ async function* bounded(
 
 const tooLarge = (most: number): RefusedError =>
   new RefusedError({ code: "body_too_large", message: `The body may have ${most} bytes.` });
+
+/** Returns a body whose buffer can be handed to another thread, since nothing else is in it. */
+const withOwnBuffer = (body: BodyBytes): BodyBytes =>
+  body.buffer.byteLength === body.buffer.buffer.byteLength
+    ? body
+    : { ...body, buffer: new Uint8Array(body.buffer) };
 
 const UNSTATED_BYTES = 256 * 1024;
 

@@ -74,6 +74,30 @@ describe("JSON", () => {
     }
   });
 
+  test("leaves alone what came in the same buffer, such as the next request", async () => {
+    for (const bytesMin of [LONG.length, Number.POSITIVE_INFINITY]) {
+      const came = Buffer.from(`head${LONG}next`);
+      const bytes = came.subarray(4, came.length - 4);
+      const { headers, body, signal } = request(bytes, null);
+      const one = {
+        headers,
+        body,
+        signal,
+        text: () => Promise.resolve(LONG),
+        bytes: () => Promise.resolve(bytes),
+      };
+      const payload = await readPayload(one, {
+        path: "/v1/embeddings",
+        takes: "json",
+        most: MOST,
+        large: inProcess(bytesMin),
+      });
+      const sent = Buffer.from(payload.edited({ model: "another-name" })).toString();
+      expect(JSON.parse(sent).model).toBe("another-name");
+      expect(`${came.subarray(0, 4)}${came.subarray(-4)}`).toBe("headnext");
+    }
+  });
+
   test("can be changed in place when it is large", async () => {
     const payload = await read(request(LONG, null, 10_000), "json");
     const sent = Buffer.from(payload.edited({ model: "another-name" })).toString();

@@ -180,10 +180,7 @@ describe("bytes that are no request", () => {
 describe("a body", () => {
   test("comes whole, in one piece, in many, and in chunks", async () => {
     await using rig = serverRig(async (request) => {
-      const bytes = await request.bytes();
-      // It can be handed to another thread.
-      expect(bytes.byteLength).toBe(bytes.buffer.byteLength);
-      return text(Bun.hash(bytes).toString());
+      return text(Bun.hash(await request.bytes()).toString());
     });
     const body = Buffer.from(Array.from({ length: 300_000 }, (_, nth) => `é${nth}`).join(""));
     const hash = Bun.hash(body).toString();
