@@ -15,7 +15,7 @@ import {
   type RunningRequest,
 } from "./context.ts";
 import type { IdempotentAdmission } from "./idempotency/idempotent-admission.ts";
-import { parsedBy } from "./large-body/large-payload.ts";
+import { parsedBy } from "./large-body/outlined-payload.ts";
 import { sizeOf } from "./metering/request-size.ts";
 import { conversationOf } from "./routing/rendezvous.ts";
 import { hasForeignReasoning, type KeyPin, keyPinOf } from "./stored-objects/key-pin.ts";

@@ -6,7 +6,7 @@ import type { LevelKey } from "../../actors/level/view.ts";
 import { encodeFor } from "../../src/gateway/attempt/encode-request.ts";
 import { readPayload } from "../../src/gateway/body.ts";
 import { findEndpoint } from "../../src/gateway/endpoints.ts";
-import { parsedBy } from "../../src/gateway/large-body/large-payload.ts";
+import { parsedBy } from "../../src/gateway/large-body/outlined-payload.ts";
 import { sizeOf } from "../../src/gateway/metering/request-size.ts";
 import { inProcess } from "./large-body/in-process.ts";
 

@@ -5,11 +5,18 @@
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../json.ts";
 import { type LongString, longStrings } from "./base64-strings.ts";
+import { hasAsciiEscapes, intoTexts, textOfBytes } from "./byte-strings.ts";
 import { type JsonFields, patchesOf, rewritten, topLevelFields } from "./json-fields.ts";
 import { withInsertions } from "./json-insertion.ts";
 import { withoutPlaces } from "./json-removal.ts";
-import { type BodyBytes, type BytePatch, makeRoom, patchedBytes } from "./patched-bytes.ts";
-import type { FieldEdits, Payload } from "./payload.ts";
+import {
+  type BodyBytes,
+  type BytePatch,
+  makeRoom,
+  type PatchedBytes,
+  patchedBytes,
+} from "./patched-bytes.ts";
+import type { FieldEdits, FieldInsertion, FormFile, JsonPath, Payload } from "./payload.ts";
 import { jsonPayload } from "./payload-json.ts";
 import { mayMention } from "./text-search.ts";
 
@@ -29,11 +36,6 @@ export function readableBytes(body: BodyBytes): BodyBytes {
   const room = makeRoom(text.length);
   room.buffer.set(text, room.from);
   return room;
-}
-
-/** A payload, and the top-level fields of its body by byte position; null for one that cannot be patched. */
-export interface JsonBytesPayload extends Payload {
-  readonly fields: JsonFields | null;
 }
 
 /**
@@ -63,19 +65,6 @@ export const jsonByteStringsPayload = (
 ): JsonBytesPayload | null =>
   hasAsciiEscapes(bytesOf(body)) ? payloadRead(body, parse, { reading: "latin1", shortens: true }) : null;
 
-const ESCAPE = "\\u";
-
-/** Whether all escapes with a number are of characters in ASCII, such as those that color the output of a terminal. */
-function hasAsciiEscapes(bytes: Buffer): boolean {
-  for (let at = bytes.indexOf(ESCAPE); at !== -1; at = bytes.indexOf(ESCAPE, at + 1)) {
-    if (bytes[at + 2] !== ZERO || bytes[at + 3] !== ZERO || !(bytes[at + 4]! < EIGHT)) return false;
-  }
-  return true;
-}
-
-const ZERO = 48;
-const EIGHT = 56;
-
 const bytesOf = ({ buffer, from, to }: BodyBytes): Buffer => asBuffer(buffer.subarray(from, to));
 
 /** Returns the bytes of a text by how it was read. */
@@ -84,8 +73,6 @@ const SIZES: { readonly [R in Reading]: (text: string) => number } = {
   latin1: (text) => text.length,
 };
 
-const textOfBytes = (string: string): string => Buffer.from(string, "latin1").toString("utf8");
-
 function payloadRead(
   body: BodyBytes,
   parse: (text: string) => unknown,
@@ -93,45 +80,106 @@ function payloadRead(
 ): JsonBytesPayload {
   const bytes = bytesOf(body);
   const long = shortens ? longStrings(bytes) : [];
-  const sizeOf = SIZES[reading];
   const { value, fields } = readShortened(bytes, long, parse, reading);
+  return new JsonBytesPayload(patchedBytes(body), parse, {
+    value,
+    fields,
+    reading,
+    lengths: lengthsOf(long),
+  });
+}
+
+/** The lengths of shortened strings by what is left of them; null where none was shortened. */
+function lengthsOf(long: readonly LongString[]): ReadonlyMap<string, number> | null {
+  if (long.length === 0) return null;
   const lengths = new Map<string, number>();
   for (const { beginning, length } of long) {
     lengths.set(beginning, Math.max(length, lengths.get(beginning) ?? 0));
   }
-  const patched = patchedBytes(body);
+  return lengths;
+}
 
-  const asText = (): string =>
-    patched.pieces().reduce((text, piece) => text + asBuffer(piece).toString("utf8"), "");
-  const whole = (): unknown => (long.length === 0 && reading === "utf8" ? value : parse(asText()));
+const NO_FILES: readonly FormFile[] = [];
 
-  function edited(edits: FieldEdits): string | Uint8Array {
-    if (!isObject(value)) return patched.patch([]);
-    if (fields === null) return rewritten(whole() as object, edits);
-    return patched.patch(bytePatchesOf(fields, edits));
+/** What was read of a body. */
+interface ReadBody {
+  readonly value: unknown;
+  readonly fields: JsonFields | null;
+  readonly reading: Reading;
+  readonly lengths: ReadonlyMap<string, number> | null;
+}
+
+/** A payload, its bytes, and the top-level fields of its body by byte position; null for one that cannot be patched. */
+export class JsonBytesPayload implements Payload {
+  readonly contentType = "application/json";
+  readonly files = NO_FILES;
+  readonly value: unknown;
+  readonly fields: JsonFields | null;
+  readonly textOf: ((string: string) => string) | undefined;
+
+  constructor(
+    readonly bytes: PatchedBytes,
+    private readonly parse: (text: string) => unknown,
+    private readonly read: ReadBody,
+  ) {
+    this.value = read.value;
+    this.fields = read.fields;
+    this.textOf = read.reading === "latin1" ? textOfBytes : undefined;
   }
 
-  return {
-    value,
-    fields,
-    textOf: reading === "latin1" ? textOfBytes : undefined,
-    files: [],
-    lengthOf: (string) => (long.length === 0 ? undefined : lengths.get(string)) ?? sizeOf(string),
-    mentions: (words) =>
-      // After an edit the search would have to cross the seams between pieces, so the answer is true.
-      patched.isPatched || mayMention(words, (spelt) => asBuffer(patched.pieces()[0]!).includes(spelt)),
-    contentType: "application/json",
-    edited,
-    // This is rare, so a second copy in memory is acceptable.
-    without: (places) => jsonPayload(withoutPlaces(asText(), places), parse),
-    withFields: (insertions) => jsonPayload(withInsertions(asText(), insertions), parse),
-    whole,
-    hash(prefix) {
-      const hasher = new Bun.CryptoHasher("sha256").update(prefix);
-      for (const piece of patched.pieces()) hasher.update(piece);
-      return hasher.digest("hex");
-    },
-  };
+  lengthOf(string: string): number {
+    const { lengths, reading } = this.read;
+    return lengths?.get(string) ?? SIZES[reading](string);
+  }
+
+  mentions(words: string): boolean {
+    const { bytes } = this;
+    // After an edit the search would have to cross the seams between pieces, so the answer is true.
+    return bytes.isPatched || mayMention(words, (spelt) => asBuffer(bytes.pieces()[0]!).includes(spelt));
+  }
+
+  edited(edits: FieldEdits): string | Uint8Array {
+    const { bytes, value, fields } = this;
+    if (!isObject(value)) return bytes.patch([]);
+    if (fields === null) return rewritten(this.whole() as object, edits);
+    return bytes.patch(bytePatchesOf(fields, edits));
+  }
+
+  // This and the next are rare, so a second copy in memory is acceptable.
+  without(places: readonly JsonPath[]): Payload {
+    return jsonPayload(withoutPlaces(originalText(this.bytes), places), this.parse);
+  }
+
+  withFields(insertions: readonly FieldInsertion[]): Payload {
+    return jsonPayload(withInsertions(originalText(this.bytes), insertions), this.parse);
+  }
+
+  whole(): unknown {
+    return this.intoText().value;
+  }
+
+  /** Returns the payload of the same bytes whose strings are complete text. It is to be used instead of this one. */
+  intoText(): JsonBytesPayload {
+    const { bytes, parse, read } = this;
+    if (read.lengths === null && read.reading === "utf8") return this;
+    const value = read.lengths === null ? intoTexts(read.value) : parse(originalText(bytes));
+    return new JsonBytesPayload(bytes, parse, { ...read, value, reading: "utf8", lengths: null });
+  }
+
+  hash(prefix: string): string {
+    return hashOf(this.bytes, prefix);
+  }
+}
+
+/** Returns the text of a body without its patches. */
+export const originalText = (bytes: PatchedBytes): string =>
+  bytes.pieces().reduce((text, piece) => text + asBuffer(piece).toString("utf8"), "");
+
+/** Returns the SHA-256 of `prefix` and a body without its patches, in hex. */
+export function hashOf(bytes: PatchedBytes, prefix: string): string {
+  const hasher = new Bun.CryptoHasher("sha256").update(prefix);
+  for (const piece of bytes.pieces()) hasher.update(piece);
+  return hasher.digest("hex");
 }
 
 /** Returns the patches of edits to a body whose fields are known by byte position. */

@@ -1,6 +1,6 @@
 // The contract of a request body that is read once and passed on with a few top-level fields changed and
-// every other byte unchanged. There are three implementations: JSON as text, large JSON as bytes, and
-// multipart forms. A payload must not validate fields; dialects do.
+// every other byte unchanged. Here there are three implementations: JSON as text, large JSON as bytes, and multipart forms; the
+// gateway has those that keep no value (outlined-payload.ts). A payload must not validate fields; dialects do.
 
 /**
  * A file of a form. `bytes` is a view, never a copy; an edit may move them, so read the property again after

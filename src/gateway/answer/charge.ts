@@ -11,7 +11,7 @@ import type { Json } from "../../dialect/json.ts";
 import { measuredOf } from "../../dialect/non-token-usage.ts";
 import { tagsOfCharge } from "../account/request-tags.ts";
 import type { AnsweredContext } from "../context.ts";
-import { promptOf } from "../large-body/large-payload.ts";
+import { promptOf } from "../large-body/outlined-payload.ts";
 import { estimateTokens } from "../metering/token-counter.ts";
 import type { Metered, MeterInput } from "../metering/usage-meter.ts";
 import type { StoredObjectIndex } from "../stored-objects/object-index.ts";

@@ -5,7 +5,7 @@ import type { KeyAvailability } from "../attempt/client-error.ts";
 import type { Outcome } from "../call.ts";
 import type { ParsedContext } from "../context.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { promptOf } from "../large-body/large-payload.ts";
+import { promptOf } from "../large-body/outlined-payload.ts";
 import { estimateTokens, type TokenCounter } from "../metering/token-counter.ts";
 
 /** Returns whether the request is a token count that no key's provider offers. */

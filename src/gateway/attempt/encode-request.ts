@@ -10,7 +10,7 @@ import { keptPerKey, type ProviderTarget } from "../codec/kept-per-key.ts";
 import { codecFor } from "../codec/native-codec.ts";
 import type { EncodeInput, ProviderCodec, ProviderExchange } from "../codec/provider-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import { encodedElsewhere } from "../large-body/large-payload.ts";
+import { type EncodedOrRefused, encodedFromValue } from "../large-body/outlined-payload.ts";
 
 type Encoded = ProviderExchange | { readonly refusal: Refusal };
 
@@ -32,9 +32,11 @@ export function encodeFor(
   const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
   const asked = { isWithoutReasoning, signsCalls: needsSignatures(endpoint, codec, model, key) };
   const asking = { model, naming, headers, id, now: clock.wall(), promptTokens, ...asked };
-  const elsewhere = encodedElsewhere(codec, key, request, asking);
-  if (elsewhere === null) return codec.open(request, asking);
-  return elsewhere.then((encoded) => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded)));
+  const open = (encoded: EncodedOrRefused) =>
+    "refusal" in encoded ? encoded : codec.open(request, asking, encoded);
+  const encoded = encodedFromValue(codec, key, request, asking);
+  if (encoded === null) return codec.open(request, asking);
+  return encoded instanceof Promise ? encoded.then(open) : open(encoded);
 }
 
 const hostOf = keptPerKey(({ provider }) => URL.parse(provider)?.hostname ?? "");

@@ -3,19 +3,15 @@
 // they come back.
 
 import type { CancelSignal } from "../../base/cancellation.ts";
-import { assert, type Refusal } from "../../base/errors.ts";
-import type { Dialect, ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
-import type { Json } from "../../dialect/json.ts";
-import { type BodyBytes, type PatchedBytes, patchedBytes } from "../../dialect/payload/patched-bytes.ts";
-import type { FieldEdits, Payload } from "../../dialect/payload/payload.ts";
-import { formPatchesOf } from "../../dialect/payload/payload-form.ts";
-import { bytePatchesOf } from "../../dialect/payload/payload-json-bytes.ts";
-import { recordDemands } from "../../dialect/request-demands.ts";
+import { assert } from "../../base/errors.ts";
+import type { Dialect, ModelRequest } from "../../dialect/dialect.ts";
+import { type BodyBytes, patchedBytes } from "../../dialect/payload/patched-bytes.ts";
+import type { Payload } from "../../dialect/payload/payload.ts";
 import type { ProviderTarget } from "../codec/kept-per-key.ts";
-import type { EncodedBody, EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
-import type { GatewayEndpoint } from "../endpoints.ts";
+import type { EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
 import { estimateTokens } from "../metering/token-counter.ts";
 import type { JobResult, Jobs, LargeBody, ReadFacts, RequestFacts } from "./jobs.ts";
+import { type EncodedOrRefused, OutlinedPayload } from "./outlined-payload.ts";
 import { PackedNames } from "./packed-names.ts";
 import type { LargeBodies } from "./worker-pool.ts";
 
@@ -33,94 +29,44 @@ export async function readLargePayload(
   return new LargePayload(large, input.path, body, output);
 }
 
-/** Parses a request. A large one has been parsed by a worker. */
-export const parsedBy = ({ parse }: Pick<Dialect, "parse">, payload: Payload): ParsedRequest =>
-  payload instanceof LargePayload ? payload.parsed : parse(payload);
-
-/** Returns the texts of a request's prompt, or the number of its tokens, which a worker counts for a large one. */
-export const promptOf = (
-  { dialect }: Pick<GatewayEndpoint, "dialect">,
-  request: ModelRequest,
-): readonly string[] | Promise<number> =>
-  request.payload instanceof LargePayload ? request.payload.count(request) : dialect.promptTexts(request);
-
-/**
- * Encodes a large request in a worker, where this thread cannot do it. Returns null where it can, and for small
- * requests.
- */
-export const encodedElsewhere = (
-  { path, translates }: Pick<ProviderCodec, "path" | "translates">,
-  target: ProviderTarget,
-  request: ModelRequest,
-  input: EncodeInput,
-): Promise<EncodedBody | { readonly refusal: Refusal }> | null =>
-  request.payload instanceof LargePayload &&
-  (translates ||
-    !request.payload.isEditable ||
-    input.isWithoutReasoning === true ||
-    input.signsCalls === true)
-    ? request.payload.encoded(path, target, request, input)
-    : null;
-
 const bufferOf = ({ buffer }: BodyBytes): ArrayBuffer => buffer.buffer as ArrayBuffer;
 
 const factsOf = ({ payload: _, ...facts }: ModelRequest): RequestFacts => facts;
 
 /** See the header of this file. */
-class LargePayload implements Payload {
-  readonly value: Json;
-  readonly files = [];
-  readonly contentType: string;
-  readonly parsed: ParsedRequest;
-  readonly isEditable: boolean;
-  /** The body; null while a worker has it. */
-  private bytes: PatchedBytes | null;
+class LargePayload extends OutlinedPayload {
+  private readonly stated: string | null;
 
   constructor(
     private readonly large: LargeBodies,
     private readonly path: string,
     body: BodyBytes,
-    private readonly facts: ReadFacts,
+    { hash, ...facts }: ReadFacts,
   ) {
-    const { parsed, outline, contentType, editable, demands } = facts;
-    this.bytes = patchedBytes(body);
-    this.value = outline;
-    this.contentType = contentType;
-    this.isEditable = editable !== null;
-    this.parsed = parsed.ok ? { ok: true, request: { ...parsed.request, payload: this } } : parsed;
-    recordDemands(outline, demands);
-  }
-
-  edited(edits: FieldEdits): Uint8Array {
-    const { editable } = this.facts;
-    assert(editable !== null && this.bytes !== null, "a large body is edited where it can be");
-    const patches =
-      "form" in editable ? formPatchesOf(editable.form, edits) : bytePatchesOf(editable.fields, edits);
-    return this.bytes.patch(patches);
+    super(patchedBytes(body), facts);
+    this.stated = hash;
   }
 
   hash(): string {
-    const { hash } = this.facts;
-    assert(hash !== null, "a large body was hashed when it was read");
-    return hash;
+    assert(this.stated !== null, "a large body was hashed when it was read");
+    return this.stated;
   }
 
-  /** `providerPath` is that of the codec. */
   async encoded(
-    providerPath: string,
+    { path }: ProviderCodec,
     target: ProviderTarget,
     request: ModelRequest,
     input: EncodeInput,
-  ): Promise<EncodedBody | { readonly refusal: Refusal }> {
+  ): Promise<EncodedOrRefused> {
     const host = URL.parse(target.provider)?.hostname ?? "";
-    const more = { request: factsOf(request), providerPath, host, input };
+    const more = { request: factsOf(request), providerPath: path, host, input };
     const output = await this.inWorker("encode", (body) => ({ ...body, ...more }));
     if ("refusal" in output) return output;
     const { bytes, toolNames, repeatedFields } = output;
     return { body: bytes, toolNames: new PackedNames(toolNames), repeatedFields };
   }
 
-  async count(request: ModelRequest): Promise<number> {
+  async prompt(_dialect: Dialect, request: ModelRequest): Promise<number> {
     try {
       return await this.inWorker("count", (body) => ({ ...body, request: factsOf(request) }));
     } catch {
@@ -144,26 +90,4 @@ class LargePayload implements Payload {
     this.bytes = patchedBytes(done.body);
     return done.output;
   }
-
-  lengthOf(): number {
-    throw new Error(ELSEWHERE);
-  }
-
-  mentions(): boolean {
-    throw new Error(ELSEWHERE);
-  }
-
-  without(): Payload {
-    throw new Error(ELSEWHERE);
-  }
-
-  withFields(): Payload {
-    throw new Error(ELSEWHERE);
-  }
-
-  whole(): unknown {
-    throw new Error(ELSEWHERE);
-  }
 }
-
-const ELSEWHERE = "the value of a large body is read by a worker alone";

@@ -1,4 +1,5 @@
-// The job that reads a large request: parses it, and keeps the few fields that the event loop needs later.
+// Reads a request whose body is held as bytes: parses it, and keeps the few fields that are needed later. A large one is read so in
+// a worker thread, another on the event loop.
 
 import { isAscii } from "node:buffer";
 import { RefusedError } from "../../base/errors.ts";
@@ -10,6 +11,7 @@ import type { BodyBytes } from "../../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import { formPayload } from "../../dialect/payload/payload-form.ts";
 import {
+  type JsonBytesPayload,
   jsonByteStringsPayload,
   jsonBytesPayload,
   readableBytes,
@@ -73,18 +75,24 @@ interface ReadRequest extends OpenedBody {
   readonly output: UnhashedFacts;
 }
 
+/** A request whose strings have a character for each byte. */
+export interface ReadByteStrings extends ReadRequest {
+  readonly payload: JsonBytesPayload;
+}
+
 /**
  * Reads a request whose strings have a character for each byte, in half the time. What comes of it is the same as long as
  * sizes are counted in bytes and whatever is kept is ASCII. Returns null where that is not so, and for a refusal.
  */
-function readByteStrings({ path, contentType, ...given }: LargeBody): ReadRequest | null {
+export function readByteStrings({ path, contentType, ...given }: LargeBody): ReadByteStrings | null {
   if (isForm(contentType) || !isOfTokens(findEndpoint(path).meter)) return null;
   const body = readableBytes(given.body);
   const payload = jsonByteStringsPayload(body, parseJsonBody);
   if (payload === null) return null;
   const { fields } = payload;
   const read = readOpened(path, { payload, body, editable: fields === null ? null : { fields } });
-  return read.output.parsed.ok && isAscii(Buffer.from(JSON.stringify(read.output))) ? read : null;
+  const isExact = read.output.parsed.ok && isAscii(Buffer.from(JSON.stringify(read.output)));
+  return isExact ? { ...read, payload } : null;
 }
 
 function readOpened(path: string, { payload, body, editable }: OpenedBody): ReadRequest {

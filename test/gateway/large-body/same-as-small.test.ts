@@ -1,5 +1,5 @@
-// A request read by a worker is the same as one read on the event loop: what is known of it, what is sent to providers of both
-// styles, what its prompt counts, and why it is refused.
+// A request read by a worker is the same as one read on the event loop, as text or as bytes: what is known of it, what is sent to
+// providers of both styles, what its prompt counts, and why it is refused.
 
 import { describe, expect, test } from "bun:test";
 import type { LevelKey } from "../../../actors/level/view.ts";
@@ -8,18 +8,18 @@ import { RefusedError } from "../../../src/base/errors.ts";
 import type { ModelRequest } from "../../../src/dialect/dialect.ts";
 import type { Json } from "../../../src/dialect/json.ts";
 import { encodeFor } from "../../../src/gateway/attempt/encode-request.ts";
-import { readPayload } from "../../../src/gateway/body.ts";
+import { type BodyRequest, readPayload } from "../../../src/gateway/body.ts";
 import { codecFor } from "../../../src/gateway/codec/native-codec.ts";
 import type { ProviderExchange, RequestOrigin } from "../../../src/gateway/codec/provider-codec.ts";
 import { findEndpoint, type GatewayEndpoint, hashPrefixOf } from "../../../src/gateway/endpoints.ts";
-import { parsedBy, promptOf } from "../../../src/gateway/large-body/large-payload.ts";
+import { parsedBy, promptOf } from "../../../src/gateway/large-body/outlined-payload.ts";
 import { sizeOf } from "../../../src/gateway/metering/request-size.ts";
 import { createCounter } from "../../../src/gateway/metering/token-counter.ts";
 import { GOOD } from "../../e2e/surfaces-bodies.ts";
 import { type InProcessBodies, inProcess } from "./in-process.ts";
 
 const MOST = 10_000_000;
-const SMALL = inProcess(Number.POSITIVE_INFINITY);
+const HERE = inProcess(Number.POSITIVE_INFINITY);
 const KEYS = ["chat", "messages"].map(
   (style) => ({ provider: "https://api.example.com", config: { api_style: style } }) as unknown as LevelKey,
 );
@@ -38,10 +38,17 @@ interface Sent {
   readonly body: string | Uint8Array | FormData;
 }
 
-function requestOf({ body }: Sent): Request {
-  const isForm = body instanceof FormData;
-  const headers = { "idempotency-key": "k", ...(isForm ? {} : { "content-type": "application/json" }) };
-  return new Request("http://x/", { method: "POST", headers, body: body as BodyInit });
+/** A body whose length is not stated is read as bytes, however small it is. */
+function requestOf({ body }: Sent, isStated: boolean): BodyRequest {
+  const type = body instanceof FormData ? {} : { "content-type": "application/json" };
+  const length = isStated ? { "content-length": String(Buffer.byteLength(body as string)) } : {};
+  const headers = { "idempotency-key": "k", ...type, ...length };
+  const request = new Request("http://x/", { method: "POST", headers, body: body as BodyInit });
+  if (!isStated) return request;
+  // The server's text has no byte order mark.
+  const text = async () => new TextDecoder().decode(await request.bytes());
+  const { body: chunks, signal } = request;
+  return { headers: request.headers, body: chunks, signal, text, bytes: () => request.bytes() };
 }
 
 const textOf = (body: string | Uint8Array | null): string =>
@@ -73,11 +80,11 @@ async function sentTo(endpoint: GatewayEndpoint, key: LevelKey, request: ModelRe
 }
 
 /** All that later steps see of a request, or its refusal. */
-async function seen(given: Sent, large: InProcessBodies): Promise<unknown> {
+async function seen(given: Sent, large: InProcessBodies, isStated = false): Promise<unknown> {
   const endpoint = findEndpoint(given.path);
   const { path, takes, dialect } = endpoint;
   try {
-    const payload = await readPayload(requestOf(given), { path, takes, most: MOST, large });
+    const payload = await readPayload(requestOf(given, isStated), { path, takes, most: MOST, large });
     const parsed = parsedBy(dialect, payload);
     if (!parsed.ok) return parsed;
     const { payload: _, ...facts } = parsed.request;
@@ -126,6 +133,15 @@ const THOUGHT = [
       { type: "text", text: "b" },
     ],
   },
+];
+
+const CALLED = [
+  {
+    role: "assistant",
+    content: "Ich prüfe – später",
+    tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: '{"größe":"漢"}' } }],
+  },
+  { role: "tool", tool_call_id: "c1", content: [{ type: "text", text: "fünf 😀" }] },
 ];
 
 const CASES: readonly (readonly [string, Sent])[] = [
@@ -183,6 +199,16 @@ const CASES: readonly (readonly [string, Sent])[] = [
     ),
   ],
   ["a service tier", chat({ service_tier: "flex", n: 3 })],
+  [
+    "names that are not ASCII",
+    chat({ tools: ["wörter", "größe"].map(tool), metadata: { schlüssel: "wert", é: ["ü"] } }),
+  ],
+  ["arguments that are not ASCII", chat({ messages: [...SAID.messages, ...CALLED] })],
+  [
+    "a field with the name of the prototype",
+    { path: CHAT, body: JSON.stringify(SAID).replace('"role"', '"__proto__":{"ö":"ü"},"role"') },
+  ],
+  ["a model that is not ASCII", chat({ model: "größer" })],
   ["white space", { path: CHAT, body: `\r\n ${JSON.stringify(SAID, null, 2)}\t\n` }],
   ["escapes", { path: CHAT, body: JSON.stringify(SAID).replace("hi", '\\u0068\\\\i\\"\\n') }],
   ["a byte order mark", { path: CHAT, body: `\ufeff${JSON.stringify(SAID)}` }],
@@ -203,8 +229,22 @@ const CASES: readonly (readonly [string, Sent])[] = [
 describe("JSON", () => {
   test.each(CASES)("%s", async (_what, given) => {
     const large = inProcess(0);
-    expect(plain(await seen(given, large))).toEqual(plain(await seen(given, SMALL)));
+    const byWorker = plain(await seen(given, large));
+    expect(plain(await seen(given, HERE, true))).toEqual(byWorker);
+    expect(plain(await seen(given, HERE))).toEqual(byWorker);
     expect(large.done[0]).toBe("read");
+  });
+
+  test("is held as bytes and an outline, and not as a value, while its request runs", async () => {
+    const { takes, dialect } = findEndpoint(CHAT);
+    const payload = await readPayload(requestOf(chat({}), false), {
+      path: CHAT,
+      takes,
+      most: MOST,
+      large: HERE,
+    });
+    expect(parsedBy(dialect, payload)).toMatchObject({ ok: true, request: { model: "m", maxOutput: 9 } });
+    expect(payload.value).toEqual({ input: [] });
   });
 });
 
@@ -213,14 +253,14 @@ describe("a form", () => {
   test.each(forms.map((row) => [row.path, row] as const))("good at %s", async (path, { body }) => {
     const large = inProcess(0);
     const given = { path, body: body("") as FormData };
-    expect(plain(await seen(given, large))).toEqual(plain(await seen(given, SMALL)));
+    expect(plain(await seen(given, large))).toEqual(plain(await seen(given, HERE)));
     expect(large.done[0]).toBe("read");
   });
 
   test("that is malformed", async () => {
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const path = "/v1/audio/transcriptions";
-    for (const large of [SMALL, inProcess(0)]) {
+    for (const large of [HERE, inProcess(0)]) {
       const request = new Request("http://x/", { method: "POST", headers, body: "--y--" });
       const reading = readPayload(request, { path, takes: "form", most: MOST, large });
       expect(await reading.catch((error: RefusedError) => error.refusal)).toEqual({
