@@ -177,8 +177,8 @@ function unlessEnded<T>(read: () => T, ended: T): T {
 export function ownProgramsMs(): Map<string, number> {
   const spent = new Map<string, number>();
   for (const pid of childrenOf(process.pid)) {
-    const name = nameOf(pid);
-    spent.set(name, (spent.get(name) ?? 0) + cpuMsOf(pid));
+    const [name, ms] = unlessEnded(() => [nameOf(pid), cpuMsOf(pid)] as const, ["", 0]);
+    spent.set(name, (spent.get(name) ?? 0) + ms);
   }
   return spent;
 }
@@ -207,7 +207,8 @@ function bytesIn(status: string, what: "VmRSS" | "VmHWM"): number | null {
 export function threadsMsOf(pid: number): Map<string, number> {
   const spent = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const text = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+    const text = unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"), "");
+    if (text === "") continue;
     const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const ms = (Number(fields[11]) + Number(fields[12])) * TICK_MS;

@@ -1,7 +1,7 @@
 // Bytes that have arrived, named by their place in the buffer in which they came. A view of them would be an object of the
 // runtime with three more behind it, which costs more than most pieces take to read; so a view is made only where one is needed.
 
-/** The bytes `buffer[from..to)`, which must not change. */
+/** The bytes `buffer[from..to)`. Only who has read the piece may change them. */
 export class BytePiece {
   constructor(
     readonly buffer: Buffer,

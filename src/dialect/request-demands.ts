@@ -56,7 +56,7 @@ interface ReadBody extends Demands {
   readonly otherModel: string | null;
 }
 
-/** Records the demands of a body that was read on another thread; `body` is what is left of it on this one. */
+/** Records the demands of a body whose value is not kept; `body` is its outline. */
 export const recordDemands = (body: Json, demands: Demands): void => {
   known.set(body, { ...demands, otherModel: null });
 };

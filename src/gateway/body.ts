@@ -15,7 +15,7 @@ import { codingOf, DecodedBody } from "./content-coding.ts";
 import { type GatewayEndpoint, hashPrefixOf } from "./endpoints.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { readLargePayload } from "./large-body/large-payload.ts";
-import { readLocalPayload } from "./large-body/local-payload.ts";
+import { readMediumPayload } from "./large-body/medium-payload.ts";
 import type { LargeBodies } from "./large-body/worker-pool.ts";
 
 /** A smaller body is read and sent as text: to encode it again costs less than what reading bytes needs beside. */
@@ -78,7 +78,7 @@ async function readBytesPayload(
     const input = { path, body: withOwnBuffer(body), contentType, hashPrefix };
     return readLargePayload(large, input, request.signal);
   }
-  if (!form) return readLocalPayload({ path, body, contentType });
+  if (!form) return readMediumPayload({ path, body });
   const found = formPayload(body, contentType);
   if (found.ok) return found.payload;
   throw new RefusedError({ code: "invalid_parameter", message: `The body ${found.fault}.` });

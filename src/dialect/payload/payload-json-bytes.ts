@@ -44,26 +44,23 @@ export function readableBytes(body: BodyBytes): BodyBytes {
  */
 type Reading = "utf8" | "latin1";
 
-/** Creates the payload of a large body, which owns the buffer from then on. Throws what `parse` throws. */
+/** Creates the payload of a body, which owns the buffer from then on. Throws what `parse` throws. */
 export const jsonBytesPayload = (
   body: BodyBytes,
   parse: (text: string) => unknown = JSON.parse,
-): JsonBytesPayload => payloadRead(readableBytes(body), parse, { reading: "utf8", shortens: true });
+): JsonBytesPayload => payloadRead(readableBytes(body), parse, "utf8");
 
-/** Does the same for a body that is not large, and shortens nothing. */
-export const completeBytesPayload = (body: BodyBytes, parse: (text: string) => unknown): JsonBytesPayload =>
-  payloadRead(readableBytes(body), parse, { reading: "utf8", shortens: false });
+/** Whether `jsonByteStringsPayload` can read a body. */
+export const hasByteStrings = (body: BodyBytes): boolean => hasAsciiEscapes(bytesOf(body));
 
 /**
  * Creates the payload of a readable body, in whose value a string has a character for each of its bytes. Strings in ASCII are
- * as they should be; of others only the length is right. Returns null for a body whose escapes make that impossible. Throws
- * what `parse` throws.
+ * as they should be; of others only the length is right. Throws what `parse` throws.
  */
 export const jsonByteStringsPayload = (
   body: BodyBytes,
-  parse: (text: string) => unknown,
-): JsonBytesPayload | null =>
-  hasAsciiEscapes(bytesOf(body)) ? payloadRead(body, parse, { reading: "latin1", shortens: true }) : null;
+  parse: (text: string) => unknown = JSON.parse,
+): JsonBytesPayload => payloadRead(body, parse, "latin1");
 
 const bytesOf = ({ buffer, from, to }: BodyBytes): Buffer => asBuffer(buffer.subarray(from, to));
 
@@ -73,13 +70,9 @@ const SIZES: { readonly [R in Reading]: (text: string) => number } = {
   latin1: (text) => text.length,
 };
 
-function payloadRead(
-  body: BodyBytes,
-  parse: (text: string) => unknown,
-  { reading, shortens }: { readonly reading: Reading; readonly shortens: boolean },
-): JsonBytesPayload {
+function payloadRead(body: BodyBytes, parse: (text: string) => unknown, reading: Reading): JsonBytesPayload {
   const bytes = bytesOf(body);
-  const long = shortens ? longStrings(bytes) : [];
+  const long = longStrings(bytes);
   const { value, fields } = readShortened(bytes, long, parse, reading);
   return new JsonBytesPayload(patchedBytes(body), parse, {
     value,
@@ -127,6 +120,11 @@ export class JsonBytesPayload implements Payload {
     this.textOf = read.reading === "latin1" ? textOfBytes : undefined;
   }
 
+  /** Whether all strings of the value are text and none is shortened. */
+  private get isComplete(): boolean {
+    return this.read.lengths === null && this.read.reading === "utf8";
+  }
+
   lengthOf(string: string): number {
     const { lengths, reading } = this.read;
     return lengths?.get(string) ?? SIZES[reading](string);
@@ -155,14 +153,17 @@ export class JsonBytesPayload implements Payload {
   }
 
   whole(): unknown {
-    return this.intoText().value;
+    return this.isComplete ? this.value : this.parse(originalText(this.bytes));
   }
 
-  /** Returns the payload of the same bytes whose strings are complete text. It is to be used instead of this one. */
+  /**
+   * Returns the payload of the same bytes whose strings are complete text. It changes the value of this one, which must not be
+   * used any more.
+   */
   intoText(): JsonBytesPayload {
+    if (this.isComplete) return this;
     const { bytes, parse, read } = this;
-    if (read.lengths === null && read.reading === "utf8") return this;
-    const value = read.lengths === null ? intoTexts(read.value) : parse(originalText(bytes));
+    const value = read.lengths === null ? intoTexts(read.value) : this.whole();
     return new JsonBytesPayload(bytes, parse, { ...read, value, reading: "utf8", lengths: null });
   }
 

@@ -9,7 +9,7 @@ import { findEndpoint } from "../endpoints.ts";
 import { parseJsonBody } from "../json-body.ts";
 import type { TokenCounter } from "../metering/token-counter.ts";
 import { readAnswer } from "./answer-job.ts";
-import type { JobResult, Jobs, LargeBody } from "./jobs.ts";
+import type { JobResult, Jobs, SentBody } from "./jobs.ts";
 import { packedNames } from "./packed-names.ts";
 import { type OpenedBody, openBody, readRequest } from "./read-job.ts";
 
@@ -36,7 +36,7 @@ function encodeRequest(job: Jobs["encode"]["input"]): JobResult<"encode"> {
 }
 
 /** Returns the payload with all strings complete, since any of them may be sent on. It leaves the bytes as they are. */
-function completePayload({ body, contentType }: LargeBody): Pick<OpenedBody, "body" | "payload"> {
+function completePayload({ body, contentType }: SentBody): Pick<OpenedBody, "body" | "payload"> {
   if (isForm(contentType)) throw new Error("a form is patched, not encoded");
   const text = Buffer.from(body.buffer.buffer, body.buffer.byteOffset + body.from, body.to - body.from);
   return { body, payload: jsonPayload(text.toString("utf8"), parseJsonBody) };

@@ -1,6 +1,7 @@
 // What the event loop and a worker thread send each other about a body that is too large for the event loop: the jobs by
 // name, with what goes in and what comes back. Only what later steps need comes back, bounded in size, since what a
-// message holds is copied on the event loop. Bytes are handed over, never copied.
+// message holds is copied on the event loop. Bytes are handed over, never copied. A body of medium size is read on the event
+// loop to the same facts.
 
 import type { Refusal } from "../../base/errors.ts";
 import type { ModelRequest, RequestRefusal, WholeAnswer } from "../../dialect/dialect.ts";
@@ -13,7 +14,7 @@ import type { LargeAnswerFacts } from "../codec/provider-answer.ts";
 import type { EncodeInput, RequestOrigin, StoredResponseOrigin } from "../codec/provider-codec.ts";
 
 /** A body with the path that it was sent to. */
-export interface LargeBody {
+export interface SentBody {
   readonly body: BodyBytes;
   readonly contentType: string;
   readonly path: string;
@@ -22,17 +23,21 @@ export interface LargeBody {
 /** What is known of a request without its body. */
 export type RequestFacts = Omit<ModelRequest, "payload">;
 
-/** What is left on the event loop of a request that was read. */
-export interface ReadFacts {
+/** What is kept of a request that was read, beside the bytes of its body. */
+export interface RequestOutline {
   readonly parsed:
     | { readonly ok: true; readonly request: RequestFacts }
     | { readonly ok: false; readonly refusal: RequestRefusal };
   /** The few fields of the value that are read again later. */
   readonly outline: Json;
   readonly demands: Demands;
-  /** Where the body can be patched; null where a worker has to encode it. */
+  /** Where the body can be patched; null where its value is needed to encode it. */
   readonly editable: { readonly fields: JsonFields } | { readonly form: Form } | null;
   readonly contentType: string;
+}
+
+/** The same of a request that a worker has read. */
+export interface ReadFacts extends RequestOutline {
   /** The hash of prefix and body; null when none was asked for. */
   readonly hash: string | null;
 }
@@ -60,9 +65,9 @@ export type AnswerFacts =
 
 /** The jobs by name: what goes in, and what comes out beside the body's bytes. */
 export interface Jobs {
-  read: { input: LargeBody & { readonly hashPrefix: string | null }; output: ReadFacts };
+  read: { input: SentBody & { readonly hashPrefix: string | null }; output: ReadFacts };
   encode: {
-    input: LargeBody & {
+    input: SentBody & {
       readonly request: RequestFacts;
       /** The path and the host name of the provider. */
       readonly providerPath: string;
@@ -71,7 +76,7 @@ export interface Jobs {
     };
     output: EncodedFacts | { readonly refusal: Refusal };
   };
-  count: { input: LargeBody & { readonly request: RequestFacts }; output: number };
+  count: { input: SentBody & { readonly request: RequestFacts }; output: number };
   answer: { input: LargeAnswer; output: AnswerFacts };
 }
 

@@ -5,12 +5,12 @@
 import type { CancelSignal } from "../../base/cancellation.ts";
 import { assert } from "../../base/errors.ts";
 import type { Dialect, ModelRequest } from "../../dialect/dialect.ts";
-import { type BodyBytes, patchedBytes } from "../../dialect/payload/patched-bytes.ts";
+import { type BodyBytes, type PatchedBytes, patchedBytes } from "../../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import type { EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
 import { estimateTokens } from "../metering/token-counter.ts";
-import type { JobResult, Jobs, LargeBody, ReadFacts, RequestFacts } from "./jobs.ts";
+import type { JobResult, Jobs, ReadFacts, RequestFacts, SentBody } from "./jobs.ts";
 import { type EncodedOrRefused, OutlinedPayload } from "./outlined-payload.ts";
 import { PackedNames } from "./packed-names.ts";
 import type { LargeBodies } from "./worker-pool.ts";
@@ -35,21 +35,28 @@ const factsOf = ({ payload: _, ...facts }: ModelRequest): RequestFacts => facts;
 
 /** See the header of this file. */
 class LargePayload extends OutlinedPayload {
-  private readonly stated: string | null;
+  /** Null while a worker has the body. */
+  private here: PatchedBytes | null;
 
   constructor(
     private readonly large: LargeBodies,
     private readonly path: string,
     body: BodyBytes,
-    { hash, ...facts }: ReadFacts,
+    private readonly facts: ReadFacts,
   ) {
-    super(patchedBytes(body), facts);
-    this.stated = hash;
+    super(facts);
+    this.here = patchedBytes(body);
+  }
+
+  protected get bytes(): PatchedBytes {
+    assert(this.here !== null, "the bytes of a body are on this thread");
+    return this.here;
   }
 
   hash(): string {
-    assert(this.stated !== null, "a large body was hashed when it was read");
-    return this.stated;
+    const { hash } = this.facts;
+    assert(hash !== null, "a large body was hashed when it was read");
+    return hash;
   }
 
   async encoded(
@@ -77,17 +84,16 @@ class LargePayload extends OutlinedPayload {
 
   private async inWorker<K extends "encode" | "count">(
     kind: K,
-    inputOf: (body: LargeBody) => Jobs[K]["input"],
+    inputOf: (body: SentBody) => Jobs[K]["input"],
   ): Promise<Jobs[K]["output"]> {
     const { bytes, path, contentType } = this;
-    assert(bytes !== null, "the bytes of a body are on this thread");
-    this.bytes = null;
+    this.here = null;
     const body = bytes.release();
     const done: JobResult<K> = await this.large.run(kind, inputOf({ body, path, contentType }), [
       bufferOf(body),
     ]);
     assert(done.body !== null, "the bytes of a body come back");
-    this.bytes = patchedBytes(done.body);
+    this.here = patchedBytes(done.body);
     return done.output;
   }
 }

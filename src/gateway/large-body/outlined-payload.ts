@@ -1,6 +1,6 @@
 // A payload that was read once: of its body it keeps the bytes, in which a few fields are patched in place, and an outline of the
 // value with the facts that later steps need. Whatever needs the value itself opens the body again, on this thread
-// (local-payload.ts) or in a worker (large-payload.ts).
+// (medium-payload.ts) or in a worker (large-payload.ts).
 
 import { assert, type Refusal } from "../../base/errors.ts";
 import type { Dialect, ModelRequest, ParsedRequest } from "../../dialect/dialect.ts";
@@ -13,7 +13,7 @@ import { recordDemands } from "../../dialect/request-demands.ts";
 import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import type { EncodedBody, EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
 import type { GatewayEndpoint } from "../endpoints.ts";
-import type { ReadFacts } from "./jobs.ts";
+import type { RequestOutline } from "./jobs.ts";
 
 /** A request's body for a provider, or why there is none. */
 export type EncodedOrRefused = EncodedBody | { readonly refusal: Refusal };
@@ -55,18 +55,19 @@ export abstract class OutlinedPayload implements Payload {
   /** Whether fields are edited by patches, for which the value is not needed. */
   readonly isEditable: boolean;
 
-  /** `bytes` is the body; null while another thread has it. */
-  constructor(
-    protected bytes: PatchedBytes | null,
-    private readonly facts: Omit<ReadFacts, "hash">,
-  ) {
-    const { parsed, outline, contentType, editable, demands } = facts;
+  private readonly editable: RequestOutline["editable"];
+
+  constructor({ parsed, outline, contentType, editable, demands }: RequestOutline) {
     this.value = outline;
     this.contentType = contentType;
+    this.editable = editable;
     this.isEditable = editable !== null;
     this.parsed = parsed.ok ? { ok: true, request: { ...parsed.request, payload: this } } : parsed;
     recordDemands(outline, demands);
   }
+
+  /** The body, while this thread has it. */
+  protected abstract readonly bytes: PatchedBytes;
 
   abstract hash(prefix: string): string;
 
@@ -82,8 +83,8 @@ export abstract class OutlinedPayload implements Payload {
   ): EncodedOrRefused | Promise<EncodedOrRefused>;
 
   edited(edits: FieldEdits): Uint8Array {
-    const { editable } = this.facts;
-    assert(editable !== null && this.bytes !== null, "an outlined body is edited where it can be");
+    const { editable } = this;
+    assert(editable !== null, "an outlined body is edited where it can be");
     const patches =
       "form" in editable ? formPatchesOf(editable.form, edits) : bytePatchesOf(editable.fields, edits);
     return this.bytes.patch(patches);

@@ -11,6 +11,7 @@ import type { BodyBytes } from "../../dialect/payload/patched-bytes.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import { formPayload } from "../../dialect/payload/payload-form.ts";
 import {
+  hasByteStrings,
   type JsonBytesPayload,
   jsonByteStringsPayload,
   jsonBytesPayload,
@@ -26,9 +27,10 @@ import {
   cutText,
   type JobResult,
   type Jobs,
-  type LargeBody,
   type ReadFacts,
   type RequestFacts,
+  type RequestOutline,
+  type SentBody,
 } from "./jobs.ts";
 
 /** Characters kept of ids and of the names of fields, more than any that is looked up has. */
@@ -37,7 +39,7 @@ const ID_CHARS_MAX = 1_000;
 const REFERENCES_MAX = 1_001;
 /** Tools of a request that are kept. No price list has as many, so that one of them has no price. */
 const TOOLS_MAX = 3_000;
-/** A larger `stream_options` stays in the worker. No string of a smaller one is shortened. */
+/** A larger `stream_options` is no part of the outline. No string of a smaller one is shortened. */
 const OPTIONS_BYTES_MAX = 4_096;
 
 /** A payload, the bytes that it reads, and where they can be patched. */
@@ -48,66 +50,68 @@ export interface OpenedBody {
 }
 
 /** Opens a body for reading. Throws `RefusedError` (`invalid_parameter`) for a form that cannot be read. */
-export function openBody({ body, contentType }: LargeBody): OpenedBody {
-  if (!isForm(contentType)) {
-    const readable = readableBytes(body);
-    const payload = jsonBytesPayload(readable, parseJsonBody);
-    const { fields } = payload;
-    return { payload, body: readable, editable: fields === null ? null : { fields } };
-  }
+export function openBody({ body, contentType }: SentBody): OpenedBody {
+  if (!isForm(contentType)) return openedJson(readableBytes(body), jsonBytesPayload);
   const read = formPayload(body, contentType);
   if (read.ok) return { payload: read.payload, body, editable: { form: read.form } };
   throw new RefusedError({ code: "invalid_parameter", message: `The body ${read.fault}.` });
 }
 
-/** Facts of a request without its hash. */
-type UnhashedFacts = Omit<ReadFacts, "hash">;
-
 /** Reads a request. Throws `RefusedError` for a body that cannot be read. */
 export function readRequest({ hashPrefix, ...given }: Jobs["read"]["input"]): JobResult<"read"> {
-  const { body, payload, output } = readByteStrings(given) ?? readOpened(given.path, openBody(given));
+  const { body, payload, output } = isForm(given.contentType)
+    ? readOpened(given.path, openBody(given))
+    : readJson(given);
   const hash = hashPrefix === null ? null : payload.hash(hashPrefix);
   return { body, output: { ...output, hash } };
 }
 
-/** A request that was read. */
-interface ReadRequest extends OpenedBody {
-  readonly output: UnhashedFacts;
+/** A body that was opened, and what its request says. */
+type ReadBody<O extends OpenedBody> = O & { readonly output: RequestOutline };
+
+interface OpenedJson extends OpenedBody {
+  readonly payload: JsonBytesPayload;
 }
 
-/** A request whose strings have a character for each byte. */
-export interface ReadByteStrings extends ReadRequest {
-  readonly payload: JsonBytesPayload;
+/** Reads a request in JSON, on any thread. Throws `RefusedError` for a body that is none. */
+export function readJson({ path, body }: Pick<SentBody, "path" | "body">): ReadBody<OpenedJson> {
+  const readable = readableBytes(body);
+  return readByteStrings(path, readable) ?? readOpened(path, openedJson(readable, jsonBytesPayload));
 }
 
 /**
  * Reads a request whose strings have a character for each byte, in half the time. What comes of it is the same as long as
- * sizes are counted in bytes and whatever is kept is ASCII. Returns null where that is not so, and for a refusal.
+ * sizes are counted in bytes and whatever is kept or compared is ASCII. Returns null where that is not so, and for a refusal.
  */
-export function readByteStrings({ path, contentType, ...given }: LargeBody): ReadByteStrings | null {
-  if (isForm(contentType) || !isOfTokens(findEndpoint(path).meter)) return null;
-  const body = readableBytes(given.body);
-  const payload = jsonByteStringsPayload(body, parseJsonBody);
-  if (payload === null) return null;
-  const { fields } = payload;
-  const read = readOpened(path, { payload, body, editable: fields === null ? null : { fields } });
-  const isExact = read.output.parsed.ok && isAscii(Buffer.from(JSON.stringify(read.output)));
-  return isExact ? { ...read, payload } : null;
+function readByteStrings(path: string, body: BodyBytes): ReadBody<OpenedJson> | null {
+  if (!isOfTokens(findEndpoint(path).meter) || !hasByteStrings(body)) return null;
+  const read = readOpened(path, openedJson(body, jsonByteStringsPayload));
+  const { value } = read.payload;
+  // The rules find a field that is spelt in other letters, some of which are not ASCII, by the names of all fields.
+  const compared = [read.output, isObject(value) ? Object.keys(value) : []];
+  return read.output.parsed.ok && isAscii(Buffer.from(JSON.stringify(compared))) ? read : null;
 }
 
-function readOpened(path: string, { payload, body, editable }: OpenedBody): ReadRequest {
+function openedJson(body: BodyBytes, payloadOf: typeof jsonBytesPayload): OpenedJson {
+  const payload = payloadOf(body, parseJsonBody);
+  const { fields } = payload;
+  return { payload, body, editable: fields === null ? null : { fields } };
+}
+
+function readOpened<O extends OpenedBody>(path: string, opened: O): ReadBody<O> {
+  const { payload, editable } = opened;
   const parsed = findEndpoint(path).dialect.parse(payload);
   const value = isObject(payload.value) ? payload.value : {};
   const options = optionsOf(value, editable);
   const isPlain = options !== null && unsignedThoughts(value).length + carryingItems(value).length === 0;
-  const output: UnhashedFacts = {
+  const output: RequestOutline = {
     parsed: parsed.ok ? { ok: true, request: factsOf(parsed.request) } : parsed,
     outline: { ...options, ...outlineOf(value) },
     demands: boundedDemands(demandsOf(payload.value)),
-    editable: isPlain ? withShortNames(editable) : null,
+    editable: isPlain ? withOwnNames(editable, value) : null,
     contentType: payload.contentType,
   };
-  return { payload, body, editable, output };
+  return { ...opened, output };
 }
 
 function factsOf({ payload: _, ...request }: ModelRequest): RequestFacts {
@@ -161,10 +165,14 @@ const boundedDemands = ({ objects, routing, tools, searches, compactions }: Dema
   compactions,
 });
 
-/** No field with a long name is ever edited, so that a beginning is enough to tell it from those that are. */
-function withShortNames(editable: ReadFacts["editable"]): ReadFacts["editable"] {
+/**
+ * Returns the fields with the names that the value has, since a name that was cut out of the text would keep all of it in memory. No
+ * field with a long name is ever edited, so that a beginning is enough to tell it from those that are.
+ */
+function withOwnNames(editable: RequestOutline["editable"], value: Json): RequestOutline["editable"] {
   if (editable === null || "form" in editable) return editable;
   const { open, fields } = editable.fields;
-  const short = fields.map((field) => ({ ...field, name: cutText(field.name, ID_CHARS_MAX) }));
-  return { fields: { open, fields: short } };
+  const own = new Map(Object.keys(value).map((name) => [name, name]));
+  const named = fields.map((field) => ({ ...field, name: cutText(own.get(field.name)!, ID_CHARS_MAX) }));
+  return { fields: { open, fields: named } };
 }

@@ -79,8 +79,22 @@ async function sentTo(endpoint: GatewayEndpoint, key: LevelKey, request: ModelRe
   };
 }
 
+/** In which order keys are asked: one of each style twice, as attempts at several keys do, and the other style first. */
+const ORDERS: readonly (readonly LevelKey[])[] = [[...KEYS, ...KEYS], KEYS.toReversed()];
+
 /** All that later steps see of a request, or its refusal. */
-async function seen(given: Sent, large: InProcessBodies, isStated = false): Promise<unknown> {
+const seen = async (given: Sent, large: InProcessBodies, isStated = false): Promise<readonly unknown[]> => {
+  const all: unknown[] = [];
+  for (const keys of ORDERS) all.push(await seenOf(given, large, isStated, keys));
+  return all;
+};
+
+async function seenOf(
+  given: Sent,
+  large: InProcessBodies,
+  isStated: boolean,
+  keys: readonly LevelKey[],
+): Promise<unknown> {
   const endpoint = findEndpoint(given.path);
   const { path, takes, dialect } = endpoint;
   try {
@@ -88,17 +102,21 @@ async function seen(given: Sent, large: InProcessBodies, isStated = false): Prom
     const parsed = parsedBy(dialect, payload);
     if (!parsed.ok) return parsed;
     const { payload: _, ...facts } = parsed.request;
+    const tokens = async () => {
+      const prompt = promptOf(endpoint, parsed.request);
+      return prompt instanceof Promise ? prompt : counter.count(prompt);
+    };
+    // A count of tokens alone is made of a body that nothing was done with.
+    const first = keys === ORDERS[1] ? await tokens() : null;
     const sent: unknown[] = [];
-    // Each twice, as attempts at several keys do.
-    for (const key of [...KEYS, ...KEYS]) sent.push(await sentTo(endpoint, key, parsed.request));
-    const prompt = promptOf(endpoint, parsed.request);
+    for (const key of keys) sent.push(await sentTo(endpoint, key, parsed.request));
     return {
       facts,
       size: { ...sizeOf(parsed.request), demands: { ...sizeOf(parsed.request).demands } },
       references: [...(dialect.objects?.referencesOf(payload.value as Json) ?? [])],
       isKept: dialect.objects?.isKept(payload.value as Json),
       sent,
-      tokens: await (prompt instanceof Promise ? prompt : counter.count(prompt)),
+      tokens: [first, await tokens()],
       hash: payload.hash(hashPrefixOf(path)),
     };
   } catch (error) {
@@ -143,6 +161,20 @@ const CALLED = [
   },
   { role: "tool", tool_call_id: "c1", content: [{ type: "text", text: "fünf 😀" }] },
 ];
+
+const FOREIGN = {
+  ...SAID,
+  system: "Sei höflich.",
+  messages: [
+    ...SAID.messages,
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "t1", name: "f", input: { größe: ["é", 1], a: "ß" } }],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "fünf 😀" }] },
+  ],
+  tools: [{ name: "f", description: "misst", input_schema: { type: "object", properties: { größe: {} } } }],
+};
 
 const CASES: readonly (readonly [string, Sent])[] = [
   ...GOOD.filter(({ body }) => !(body("") instanceof FormData)).map(
@@ -209,6 +241,15 @@ const CASES: readonly (readonly [string, Sent])[] = [
     { path: CHAT, body: JSON.stringify(SAID).replace('"role"', '"__proto__":{"ö":"ü"},"role"') },
   ],
   ["a model that is not ASCII", chat({ model: "größer" })],
+  [
+    "names and words that are not ASCII at messages",
+    { path: MESSAGES, body: JSON.stringify(FOREIGN).replace('"größe"', '"__proto__":{"ö":"ü"},"größe"') },
+  ],
+  ["a field spelt with other letters", chat({ ſpeed: "fast" }, MESSAGES)],
+  [
+    "the same in a body that is serialized again",
+    { path: MESSAGES, body: `{"a":1,"a":2,${JSON.stringify({ ...SAID, ſpeed: "fast" }).slice(1)}` },
+  ],
   ["white space", { path: CHAT, body: `\r\n ${JSON.stringify(SAID, null, 2)}\t\n` }],
   ["escapes", { path: CHAT, body: JSON.stringify(SAID).replace("hi", '\\u0068\\\\i\\"\\n') }],
   ["a byte order mark", { path: CHAT, body: `\ufeff${JSON.stringify(SAID)}` }],
@@ -274,7 +315,7 @@ describe("a form", () => {
 test("a large request is encoded by a worker where its value is needed, and otherwise not", async () => {
   const jobs = async (given: Sent): Promise<readonly string[]> => {
     const large = inProcess(0);
-    await seen(given, large);
+    await seenOf(given, large, false, ORDERS[0]!);
     return large.done;
   };
   // Of four keys, two speak the other style; the prompt is counted last.
@@ -286,10 +327,8 @@ test("a large request is encoded by a worker where its value is needed, and othe
 
 test("more arrays and objects than a body may have are refused before any of them is made", async () => {
   const body = `{"model":"m","x":[${"[],".repeat(1_000_000)}[]]}`;
-  expect(await seen({ path: CHAT, body }, inProcess(0))).toEqual({
-    code: "invalid_json",
-    message: "The body has more than 1000000 arrays and objects.",
-  });
+  const refused = { code: "invalid_json", message: "The body has more than 1000000 arrays and objects." };
+  expect(await seen({ path: CHAT, body }, inProcess(0))).toEqual([refused, refused]);
   const words = chat({ messages: [{ role: "user", content: `\\"[{`.repeat(600_000) }] });
-  expect(await seen(words, inProcess(0))).toMatchObject({ facts: { model: "m" } });
+  expect((await seen(words, inProcess(0)))[0]).toMatchObject({ facts: { model: "m" } });
 });

@@ -1,37 +1,32 @@
-// The payload of a body of some hundred kilobytes, such as the conversation of an agent, which this thread reads. While its
-// request waits for the provider, which may take minutes, it holds the bytes and no value. Most are sent on in their own style, so
-// they are read with a character for each byte; the value becomes text where a provider of another style is asked.
+// The payload of a body that this thread reads as bytes: of 16 KB or more, such as the conversation of an agent, or of a length that
+// was not stated. While its request waits for the provider, which may take minutes, it holds the bytes and no value. Most are sent
+// on in their own style, so they are read with a character for each byte; the value becomes text where it is needed.
 
-import { assert } from "../../base/errors.ts";
 import type { Dialect, ModelRequest } from "../../dialect/dialect.ts";
+import type { PatchedBytes } from "../../dialect/payload/patched-bytes.ts";
 import type { FieldEdits, Payload } from "../../dialect/payload/payload.ts";
 import { jsonPayload } from "../../dialect/payload/payload-json.ts";
-import {
-  completeBytesPayload,
-  hashOf,
-  type JsonBytesPayload,
-  originalText,
-} from "../../dialect/payload/payload-json-bytes.ts";
+import { hashOf, type JsonBytesPayload, originalText } from "../../dialect/payload/payload-json-bytes.ts";
 import type { ProviderTarget } from "../codec/kept-per-key.ts";
 import type { EncodeInput, ProviderCodec } from "../codec/provider-codec.ts";
 import { parseJsonBody } from "../json-body.ts";
-import type { LargeBody } from "./jobs.ts";
+import type { SentBody } from "./jobs.ts";
 import { type EncodedOrRefused, OutlinedPayload } from "./outlined-payload.ts";
-import { type ReadByteStrings, readByteStrings } from "./read-job.ts";
+import { readJson } from "./read-job.ts";
 
 /** Reads a JSON body on this thread. Throws `RefusedError` when it cannot be read. */
-export function readLocalPayload(given: LargeBody): Payload {
-  const read = readByteStrings(given);
-  return read === null ? completeBytesPayload(given.body, parseJsonBody) : new LocalPayload(read);
-}
+export const readMediumPayload = (given: Pick<SentBody, "path" | "body">): Payload =>
+  new MediumPayload(readJson(given));
 
 /** See the header of this file. */
-class LocalPayload extends OutlinedPayload {
+class MediumPayload extends OutlinedPayload {
+  protected readonly bytes: PatchedBytes;
   /** The value as it was read, until the first attempt is encoded; null from then on. */
   private read: JsonBytesPayload | null;
 
-  constructor({ payload, output }: ReadByteStrings) {
-    super(payload.bytes, output);
+  constructor({ payload, output }: ReturnType<typeof readJson>) {
+    super(output);
+    this.bytes = payload.bytes;
     this.read = payload;
   }
 
@@ -41,7 +36,6 @@ class LocalPayload extends OutlinedPayload {
   }
 
   hash(prefix: string): string {
-    assert(this.bytes !== null, "no other thread reads the bytes");
     return hashOf(this.bytes, prefix);
   }
 
@@ -60,9 +54,8 @@ class LocalPayload extends OutlinedPayload {
 
   /** Returns a payload of the same body that has its value. */
   private opened(): Payload {
-    const { read, bytes } = this;
+    const { read } = this;
     this.read = null;
-    assert(bytes !== null, "no other thread reads the bytes");
-    return read?.intoText() ?? jsonPayload(originalText(bytes), parseJsonBody);
+    return read?.intoText() ?? jsonPayload(originalText(this.bytes), parseJsonBody);
   }
 }
