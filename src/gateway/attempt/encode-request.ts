@@ -32,12 +32,18 @@ export function encodeFor(
   const naming = upstream.naming({ provider, config, path: codec.path, model, stream: request.stream });
   const asked = { isWithoutReasoning, signsCalls: needsSignatures(endpoint, codec, model, key) };
   const asking = { model, naming, headers, id, now: clock.wall(), promptTokens, ...asked };
-  const open = (encoded: EncodedOrRefused) =>
-    "refusal" in encoded ? encoded : codec.open(request, asking, encoded);
   const encoded = encodedFromValue(codec, key, request, asking);
   if (encoded === null) return codec.open(request, asking);
-  return encoded instanceof Promise ? encoded.then(open) : open(encoded);
+  if (!(encoded instanceof Promise)) return openWith(encoded, codec, request, asking);
+  return encoded.then((found) => openWith(found, codec, request, asking));
 }
+
+const openWith = (
+  encoded: EncodedOrRefused,
+  codec: ProviderCodec,
+  request: ModelRequest,
+  asking: EncodeInput,
+): Encoded => ("refusal" in encoded ? encoded : codec.open(request, asking, encoded));
 
 const hostOf = keptPerKey(({ provider }) => URL.parse(provider)?.hostname ?? "");
 
