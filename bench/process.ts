@@ -156,10 +156,7 @@ const descendantsOf = (pid: number): number[] =>
 
 const childrenOf = (pid: number): number[] =>
   readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"), "")
-      .split(" ")
-      .filter(Boolean)
-      .map(Number),
+    textUnlessEnded(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number),
   );
 
 /** What was read of a thread or of a child, either of which may end between being listed and being read. */
@@ -172,6 +169,8 @@ function unlessEnded<T>(read: () => T, ended: T): T {
     throw error;
   }
 }
+
+const textUnlessEnded = (path: string): string => unlessEnded(() => readFileSync(path, "utf8"), "");
 
 /** User and system time of the programs that this process has started and that still run, by program. */
 export function ownProgramsMs(): Map<string, number> {
@@ -193,10 +192,7 @@ function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): number {
 
 /** A child that has ended has no memory, from its end on and until its parent has read how it ended. */
 const rssOfDescendant = (pid: number): number =>
-  bytesIn(
-    unlessEnded(() => readFileSync(`/proc/${pid}/status`, "utf8"), ""),
-    "VmRSS",
-  ) ?? 0;
+  bytesIn(textUnlessEnded(`/proc/${pid}/status`), "VmRSS") ?? 0;
 
 function bytesIn(status: string, what: "VmRSS" | "VmHWM"): number | null {
   const kb = new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(status);
@@ -207,7 +203,7 @@ function bytesIn(status: string, what: "VmRSS" | "VmHWM"): number | null {
 export function threadsMsOf(pid: number): Map<string, number> {
   const spent = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const text = unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"), "");
+    const text = textUnlessEnded(`/proc/${pid}/task/${thread}/stat`);
     if (text === "") continue;
     const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");

@@ -42,25 +42,10 @@ export function readableBytes(body: BodyBytes): BodyBytes {
  * How the strings of a value are made of bytes: as UTF-8, or with one character (U+0000 to U+00FF) for each byte. JSON's own
  * characters are ASCII, so the two differ in the content of strings alone.
  */
-type Reading = "utf8" | "latin1";
+export type Reading = "utf8" | "latin1";
 
-/** Creates the payload of a body, which owns the buffer from then on. Throws what `parse` throws. */
-export const jsonBytesPayload = (
-  body: BodyBytes,
-  parse: (text: string) => unknown = JSON.parse,
-): JsonBytesPayload => payloadRead(readableBytes(body), parse, "utf8");
-
-/** Whether `jsonByteStringsPayload` can read a body. */
+/** Whether a body can be read with a character for each byte. */
 export const hasByteStrings = (body: BodyBytes): boolean => hasAsciiEscapes(bytesOf(body));
-
-/**
- * Creates the payload of a readable body, in whose value a string has a character for each of its bytes. Strings in ASCII are
- * as they should be; of others only the length is right. Throws what `parse` throws.
- */
-export const jsonByteStringsPayload = (
-  body: BodyBytes,
-  parse: (text: string) => unknown = JSON.parse,
-): JsonBytesPayload => payloadRead(body, parse, "latin1");
 
 const bytesOf = ({ buffer, from, to }: BodyBytes): Buffer => asBuffer(buffer.subarray(from, to));
 
@@ -70,7 +55,15 @@ const SIZES: { readonly [R in Reading]: (text: string) => number } = {
   latin1: (text) => text.length,
 };
 
-function payloadRead(body: BodyBytes, parse: (text: string) => unknown, reading: Reading): JsonBytesPayload {
+/**
+ * Creates the payload of a readable body, which owns the buffer from then on. Read as Latin-1, strings in ASCII are as they should
+ * be, and of others only the length is right. Throws what `parse` throws.
+ */
+export function jsonBytesPayload(
+  body: BodyBytes,
+  parse: (text: string) => unknown = JSON.parse,
+  reading: Reading = "utf8",
+): JsonBytesPayload {
   const bytes = bytesOf(body);
   const long = longStrings(bytes);
   const { value, fields } = readShortened(bytes, long, parse, reading);
@@ -95,7 +88,7 @@ function lengthsOf(long: readonly LongString[]): ReadonlyMap<string, number> | n
 const NO_FILES: readonly FormFile[] = [];
 
 /** What was read of a body. */
-interface ReadBody {
+interface ReadValue {
   readonly value: unknown;
   readonly fields: JsonFields | null;
   readonly reading: Reading;
@@ -113,7 +106,7 @@ export class JsonBytesPayload implements Payload {
   constructor(
     readonly bytes: PatchedBytes,
     private readonly parse: (text: string) => unknown,
-    private readonly read: ReadBody,
+    private readonly read: ReadValue,
   ) {
     this.value = read.value;
     this.fields = read.fields;

@@ -13,8 +13,8 @@ import { formPayload } from "../../dialect/payload/payload-form.ts";
 import {
   hasByteStrings,
   type JsonBytesPayload,
-  jsonByteStringsPayload,
   jsonBytesPayload,
+  type Reading,
   readableBytes,
 } from "../../dialect/payload/payload-json-bytes.ts";
 import { type Demands, demandsOf } from "../../dialect/request-demands.ts";
@@ -51,7 +51,7 @@ export interface OpenedBody {
 
 /** Opens a body for reading. Throws `RefusedError` (`invalid_parameter`) for a form that cannot be read. */
 export function openBody({ body, contentType }: SentBody): OpenedBody {
-  if (!isForm(contentType)) return openedJson(readableBytes(body), jsonBytesPayload);
+  if (!isForm(contentType)) return openedJson(readableBytes(body), "utf8");
   const read = formPayload(body, contentType);
   if (read.ok) return { payload: read.payload, body, editable: { form: read.form } };
   throw new RefusedError({ code: "invalid_parameter", message: `The body ${read.fault}.` });
@@ -67,38 +67,38 @@ export function readRequest({ hashPrefix, ...given }: Jobs["read"]["input"]): Jo
 }
 
 /** A body that was opened, and what its request says. */
-type ReadBody<O extends OpenedBody> = O & { readonly output: RequestOutline };
+type WithOutline<O extends OpenedBody> = O & { readonly output: RequestOutline };
 
 interface OpenedJson extends OpenedBody {
   readonly payload: JsonBytesPayload;
 }
 
 /** Reads a request in JSON, on any thread. Throws `RefusedError` for a body that is none. */
-export function readJson({ path, body }: Pick<SentBody, "path" | "body">): ReadBody<OpenedJson> {
+export function readJson({ path, body }: Pick<SentBody, "path" | "body">): WithOutline<OpenedJson> {
   const readable = readableBytes(body);
-  return readByteStrings(path, readable) ?? readOpened(path, openedJson(readable, jsonBytesPayload));
+  return readByteStrings(path, readable) ?? readOpened(path, openedJson(readable, "utf8"));
 }
 
 /**
  * Reads a request whose strings have a character for each byte, in half the time. What comes of it is the same as long as
  * sizes are counted in bytes and whatever is kept or compared is ASCII. Returns null where that is not so, and for a refusal.
  */
-function readByteStrings(path: string, body: BodyBytes): ReadBody<OpenedJson> | null {
+function readByteStrings(path: string, body: BodyBytes): WithOutline<OpenedJson> | null {
   if (!isOfTokens(findEndpoint(path).meter) || !hasByteStrings(body)) return null;
-  const read = readOpened(path, openedJson(body, jsonByteStringsPayload));
+  const read = readOpened(path, openedJson(body, "latin1"));
   const { value } = read.payload;
   // The rules find a field that is spelt in other letters, some of which are not ASCII, by the names of all fields.
   const compared = [read.output, isObject(value) ? Object.keys(value) : []];
   return read.output.parsed.ok && isAscii(Buffer.from(JSON.stringify(compared))) ? read : null;
 }
 
-function openedJson(body: BodyBytes, payloadOf: typeof jsonBytesPayload): OpenedJson {
-  const payload = payloadOf(body, parseJsonBody);
+function openedJson(body: BodyBytes, reading: Reading): OpenedJson {
+  const payload = jsonBytesPayload(body, parseJsonBody, reading);
   const { fields } = payload;
   return { payload, body, editable: fields === null ? null : { fields } };
 }
 
-function readOpened<O extends OpenedBody>(path: string, opened: O): ReadBody<O> {
+function readOpened<O extends OpenedBody>(path: string, opened: O): WithOutline<O> {
   const { payload, editable } = opened;
   const parsed = findEndpoint(path).dialect.parse(payload);
   const value = isObject(payload.value) ? payload.value : {};
