@@ -10,6 +10,7 @@ import type { LevelKey, LevelView } from "../../actors/level/view.ts";
 import { Cancellation } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { ConfigCache } from "../gateway/account/config-cache.ts";
 import { attempt, SECRETS_UNREADABLE } from "../gateway/attempt/attempt.ts";
 import { encodeFor } from "../gateway/attempt/encode-request.ts";
@@ -158,7 +159,7 @@ function endpointFor(key: ProviderKey, model: string): GatewayEndpoint {
   return findEndpoint(styles.has("chat") ? "/v1/chat/completions" : "/v1/messages");
 }
 
-const HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], Readonly<Record<string, string>>>> = {
+const HEADERS: Readonly<Record<GatewayEndpoint["dialect"]["name"], HeaderRecord>> = {
   chat: {},
   messages: { "anthropic-version": "2023-06-01" },
 };

@@ -3,7 +3,7 @@
 
 import type { CancelSignal } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
-import type { HeaderReader } from "../base/header-reader.ts";
+import type { HeaderReader, HeaderRecord } from "../base/header-reader.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 
 /** A request as it arrived, with its body unread. */
@@ -34,8 +34,6 @@ export interface ProviderRejection {
   readonly details?: unknown;
 }
 
-type Headers_ = Readonly<Record<string, string>>;
-
 /** A part of a streamed body: bytes, or text of ASCII alone, so that `length` is the number of bytes of either. */
 export type StreamPart = Uint8Array | string;
 
@@ -53,10 +51,14 @@ export const isWhole = (body: StreamedBody): body is readonly StreamPart[] => !(
  * stream.
  */
 export type Outcome =
-  | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: Headers_ }
-  | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: Headers_ }
-  | { readonly kind: "whole"; readonly body: string | Uint8Array<ArrayBuffer>; readonly headers: Headers_ }
-  | { readonly kind: "stream"; readonly body: StreamedBody; readonly headers: Headers_ };
+  | { readonly kind: "refused"; readonly refusal: Refusal; readonly headers: HeaderRecord }
+  | { readonly kind: "rejected"; readonly rejection: ProviderRejection; readonly headers: HeaderRecord }
+  | {
+      readonly kind: "whole";
+      readonly body: string | Uint8Array<ArrayBuffer>;
+      readonly headers: HeaderRecord;
+    }
+  | { readonly kind: "stream"; readonly body: StreamedBody; readonly headers: HeaderRecord };
 
 /** Settings of the gateway. Times are in ms. */
 export interface GatewayLimits {

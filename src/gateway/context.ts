@@ -10,6 +10,7 @@ import type { OwnerConfig } from "../../actors/owner/owner.ts";
 import { NO_TAGS, type Tags } from "../../actors/tags.ts";
 import type { Cancellation } from "../base/cancellation.ts";
 import type { Refusal } from "../base/errors.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { ModelRequest } from "../dialect/dialect.ts";
 import type { AccountContext } from "./account/account-context.ts";
 import type { Caller } from "./account/identify.ts";
@@ -82,7 +83,7 @@ export interface ParsedFields {
   /** The shape of stream events that the client asked for. */
   readonly streamShape: StreamShape;
   /** The client's headers that are forwarded to a provider. */
-  readonly forwardedHeaders: Readonly<Record<string, string>>;
+  readonly forwardedHeaders: HeaderRecord;
   /** The tags that the client sent, without those of its API key. */
   readonly requestedTags: Tags;
 }
@@ -167,7 +168,7 @@ export interface AnsweredContext extends AdmittedContext, ObservedContext {
 type HoldDuty = "none" | "request" | "body" | "ended";
 
 /** The headers that most requests send on: none. */
-export const NO_FORWARDED_HEADERS: Readonly<Record<string, string>> = {};
+export const NO_FORWARDED_HEADERS: HeaderRecord = {};
 /** The failed attempts of most requests. */
 export const NO_ATTEMPTS: readonly AttemptRow[] = [];
 
@@ -183,7 +184,7 @@ export class RunningRequest implements AnsweredContext {
   isWithoutReasoning = false;
   conversation: ConversationHash | null = null;
   streamShape: StreamShape = null;
-  forwardedHeaders: Readonly<Record<string, string>> = NO_FORWARDED_HEADERS;
+  forwardedHeaders: HeaderRecord = NO_FORWARDED_HEADERS;
   requestedTags: Tags = NO_TAGS;
   attempts = NO_ATTEMPTS;
   identifiedAs: Caller | null = null;

@@ -3,7 +3,7 @@
 
 import type { Idempotency } from "../../actors/account/state.ts";
 import { type Refusal, RefusedError } from "../base/errors.ts";
-import type { HeaderReader } from "../base/header-reader.ts";
+import type { HeaderReader, HeaderRecord } from "../base/header-reader.ts";
 import type { Dialect, ModelRequest } from "../dialect/dialect.ts";
 import type { Payload } from "../dialect/payload/payload.ts";
 import type { Caller } from "./account/identify.ts";
@@ -148,7 +148,7 @@ const FORWARDED = ["openai-beta", "anthropic-version", "anthropic-beta"];
 const FORWARDED_FOR_SOUND = [...FORWARDED, "accept"];
 
 /** Returns the headers that a request sends on, which may be one for sound. */
-function forwardedHeaders(headers: HeaderReader, isForSound: boolean): Readonly<Record<string, string>> {
+function forwardedHeaders(headers: HeaderReader, isForSound: boolean): HeaderRecord {
   let forwarded: Record<string, string> | null = null;
   for (const name of isForSound ? FORWARDED_FOR_SOUND : FORWARDED) {
     const value = headers.get(name);

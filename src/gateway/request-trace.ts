@@ -4,6 +4,7 @@
 
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import type { LevelKey } from "../../actors/level/view.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { GatewayCall } from "./call.ts";
 import type { GatewayEndpoint } from "./endpoints.ts";
 
@@ -48,7 +49,7 @@ export interface RequestTracer {
 /** The trace of one request. Reports after its end do nothing. */
 export interface RequestTrace {
   /** Begins the span of an attempt, and returns the headers that carry the context to the provider. */
-  attemptBegan(attempt: TracedAttempt): Readonly<Record<string, string>>;
+  attemptBegan(attempt: TracedAttempt): HeaderRecord;
   /** Ends the span of an attempt that failed before it answered. */
   attemptFailed(row: AttemptRow): void;
   /** Ends the trace, and with it the span of the attempt that answered. `code` is null for a complete answer; see `codeOf`. */

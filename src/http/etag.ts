@@ -2,6 +2,8 @@
 // the very body, so that it depends on nothing else; it is made after the request was admitted and handled, so that an invalid key
 // is refused as always. It knows no endpoint, and changes no answer but by these headers.
 
+import type { HeaderRecord } from "../base/header-reader.ts";
+
 /** Bytes of an answer that is sent while it is made: a longer one has no tag, because all of it would have to be held. */
 const STREAM_BYTES_MAX = 524_288;
 /** The same of a page, which has 1,000 rows at most: only rows with maps and lists of thousands of entries come to that. */
@@ -41,11 +43,7 @@ export async function taggedAnswer(
 /** Formats a time that moves by itself, such as the end of a window that is empty: up to the next second, so that a tag lasts. */
 export const wholeSecond = (at: number): string => new Date(Math.ceil(at / 1_000) * 1_000).toISOString();
 
-function withTag(
-  request: Request,
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Readonly<Record<string, string>>,
-): Response {
+function withTag(request: Request, body: string | Uint8Array<ArrayBuffer>, headers: HeaderRecord): Response {
   const etag = `"${new Bun.CryptoHasher("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   if (namesTag(request.headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers: { ...CACHING, etag } });

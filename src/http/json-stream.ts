@@ -1,6 +1,8 @@
 // Response bodies that are written while they are sent: however large they become, one piece is in memory at a time. It knows
 // nothing of their content.
 
+import type { HeaderRecord } from "../base/header-reader.ts";
+
 /** Returns a stream that reads `text` as fast as it is sent, and ends it with its reader. The event loop turns before each piece. */
 export function streamOf(text: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -60,5 +62,5 @@ export async function* jsonArray<T>(
  */
 export const rawAnswer = <T>(
   text: string | ReadableStream,
-  headers: Readonly<Record<string, string>> = { "content-type": "application/json" },
+  headers: HeaderRecord = { "content-type": "application/json" },
 ): T => new Response(text, { headers }) as unknown as T;

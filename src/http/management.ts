@@ -19,6 +19,7 @@ import { type AccountId, ROOT } from "../../actors/ids.ts";
 import { actorRef, type Protocol } from "../../actors/index.ts";
 import type { Clock, Random } from "../base/clock.ts";
 import { assert, type Refusal, RefusedError } from "../base/errors.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { Log } from "../base/log.ts";
 import { type Identify, type Caller as KeyHolder, MISSING_KEY } from "../gateway/account/identify.ts";
 import { parseBoundedBody } from "../gateway/json-body.ts";
@@ -90,7 +91,7 @@ export interface ManagementCaller extends IdentifiedCaller {
 /** A kept answer: its body, and the headers beside it. */
 interface KeptAnswer {
   readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: HeaderRecord;
 }
 
 /** One management request while it runs. Its getters throw before `open` has resolved. */

@@ -33,6 +33,7 @@ import {
 } from "@opentelemetry/semantic-conventions/incubating";
 import type { AttemptRow, ChargeFacts } from "../../actors/account/state.ts";
 import type { Clock } from "../base/clock.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { RequestTrace, TracedAttempt, TracedEnd, TracedRequest } from "../gateway/request-trace.ts";
 import {
   ATTR_CODE,
@@ -52,7 +53,7 @@ export interface SpanParts {
   readonly clock: Pick<Clock, "mono">;
 }
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
+const NO_HEADERS: HeaderRecord = {};
 const CARRIER = {
   set(carrier: Record<string, string>, name: string, value: string) {
     carrier[name] = value;
@@ -79,7 +80,7 @@ export class RequestSpans implements RequestTrace {
     });
   }
 
-  attemptBegan({ key, stream }: TracedAttempt): Readonly<Record<string, string>> {
+  attemptBegan({ key, stream }: TracedAttempt): HeaderRecord {
     if (this.isEnded) return NO_HEADERS;
     const { parts, server, request } = this;
     const parent = trace.setSpan(context.active(), server);

@@ -2,6 +2,7 @@
 // account. Claude models use the messages style at URLs that name the model; all others use one URL in the
 // chat style.
 
+import type { HeaderRecord } from "../base/header-reader.ts";
 import { failed } from "./http-client.ts";
 import {
   type AddressError,
@@ -16,8 +17,6 @@ import type { Tokens } from "./service-account-token.ts";
 import type { Destination, ProviderModelNaming, UpstreamKey } from "./upstream.ts";
 
 type Config = UpstreamKey["config"];
-type Headers_ = Readonly<Record<string, string>>;
-
 const ANTHROPIC_VERSION = "vertex-2023-10-16";
 
 /** Beta features that the provider knows. It rejects a request with any other value. */
@@ -102,7 +101,7 @@ const NO_CLAUDE = unserved("of type cloud_b serves Claude models alone on /v1/me
 const nameOf = (model: string): string => NAMES[model] ?? model.replace(/-(\d{8})$/, "@$1");
 
 /** Removes the version, which is sent in the body, and the beta features that are not in `BETAS`. */
-function forClaude(headers: Headers_): Headers_ {
+function forClaude(headers: HeaderRecord): HeaderRecord {
   const { "anthropic-version": _, "anthropic-beta": betas = "", ...others } = headers;
   const known = betas
     .split(",")

@@ -1,6 +1,7 @@
 // Addresses of destinations, which every request needs: found once per key's Config and destination. It resolves no
 // names and opens no connections.
 
+import type { HeaderRecord } from "../base/header-reader.ts";
 import { type Target, targetOf } from "./http-client.ts";
 import {
   type AddressError,
@@ -16,8 +17,8 @@ export interface LastHeaders {
   /** The body has a content type. */
   readonly isTyped: boolean;
   /** The headers that the caller passed. */
-  readonly sent: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly sent: HeaderRecord;
+  readonly headers: HeaderRecord;
 }
 
 /** An address that was found. */

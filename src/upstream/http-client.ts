@@ -3,6 +3,7 @@
 
 import { type CancelSignal, unlessAborted } from "../base/cancellation.ts";
 import { assert } from "../base/errors.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { Pinned, SsrfGuard } from "./ssrf-guard.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 import type { UpstreamFailureResult, UpstreamRequest } from "./upstream.ts";
@@ -23,7 +24,7 @@ export interface Target {
 /** An HTTP request without its URL. */
 export interface ConnectRequest {
   readonly method: UpstreamRequest["method"];
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
   readonly body: UpstreamRequest["body"];
   readonly signal: CancelSignal;
 }

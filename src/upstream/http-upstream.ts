@@ -3,6 +3,7 @@
 // the provider's account.
 
 import type { Clock } from "../base/clock.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import { readBounded } from "./bounded-body.ts";
 import { DestinationCache, type Placed } from "./destination-cache.ts";
 import { type Connect, failed } from "./http-client.ts";
@@ -27,8 +28,6 @@ export interface HttpUpstreamParts {
 }
 
 type SendResult = UpstreamHead | UpstreamFailureResult;
-type Headers_ = Readonly<Record<string, string>>;
-
 /** Headers that the gateway sets; values that the caller passes under these names are dropped. */
 const OURS = new Set([
   "authorization",
@@ -166,7 +165,7 @@ function headersAt(
   found: Placed,
   { headers: sent, body, stream }: UpstreamRequest,
   credential: string,
-): Headers_ | null {
+): HeaderRecord | null {
   const isTyped = !(body instanceof FormData) && body !== null;
   const last = found.lastHeaders;
   if (
@@ -183,7 +182,7 @@ function headersAt(
   return headers;
 }
 
-function hasSameFields(a: Headers_, b: Headers_): boolean {
+function hasSameFields(a: HeaderRecord, b: HeaderRecord): boolean {
   if (a === b) return true;
   for (const name in a) if (a[name] !== b[name]) return false;
   for (const name in b) if (a[name] === undefined) return false;
@@ -192,11 +191,11 @@ function hasSameFields(a: Headers_, b: Headers_): boolean {
 
 function headersFor(
   { auth, beside, rewriteHeaders }: ProviderAddress,
-  sent: Headers_,
+  sent: HeaderRecord,
   credential: string,
   isTyped: boolean,
   stream: boolean,
-): Headers_ {
+): HeaderRecord {
   const clients: Record<string, string> = {};
   for (const [name, value] of Object.entries(sent)) {
     const lower = name.toLowerCase();

@@ -3,10 +3,9 @@
 // both.
 
 import type { CancelSignal } from "../base/cancellation.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { Destination, ProviderModelNaming, UpstreamFailureResult, UpstreamKey } from "./upstream.ts";
 import type { FailureKind } from "./upstream-failure.ts";
-
-type Headers_ = Readonly<Record<string, string>>;
 
 /** The URL of a destination, and how a request to it is named and authenticated. */
 export interface ProviderAddress {
@@ -17,9 +16,9 @@ export interface ProviderAddress {
   /**
    * Headers that the provider requires; a header of the same name that the client sent replaces one of these.
    */
-  readonly beside?: Headers_;
+  readonly beside?: HeaderRecord;
   /** Adapts the client's headers, whose names are in lower case. Without it they pass unchanged. */
-  readonly rewriteHeaders?: (headers: Headers_) => Headers_;
+  readonly rewriteHeaders?: (headers: HeaderRecord) => HeaderRecord;
   /** Names from the provider's account (deployments, projects) that must be removed from errors. */
   readonly hidden?: readonly string[];
 }

@@ -2,6 +2,7 @@
 // own HTTP/1.1 connections. A transport resolves no names and checks no addresses; the SSRF guard has done both.
 
 import type { CancelSignal } from "../base/cancellation.ts";
+import type { HeaderRecord } from "../base/header-reader.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** A request to one address. */
@@ -16,7 +17,7 @@ export interface TransportRequest {
   readonly host: string;
   /** Path and query. */
   readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
   readonly body: string | Uint8Array | FormData | null;
   readonly signal: CancelSignal;
 }

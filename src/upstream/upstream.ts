@@ -3,7 +3,7 @@
 // per provider_type.
 
 import type { CancelSignal } from "../base/cancellation.ts";
-import type { HeaderReader } from "../base/header-reader.ts";
+import type { HeaderReader, HeaderRecord } from "../base/header-reader.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamBody } from "./upstream-response.ts";
 
@@ -35,7 +35,7 @@ export interface ProviderModelNaming {
    */
   readonly model: string | null;
   /** Fields that the body must have in addition to the client's. */
-  readonly add: Readonly<Record<string, string>>;
+  readonly add: HeaderRecord;
   /** Fields of the client that must be removed from the body. */
   readonly without?: readonly string[];
 }
@@ -59,7 +59,7 @@ export interface UpstreamRequest {
   readonly model: string;
   readonly method: "POST" | "GET" | "DELETE";
   /** The client's headers that are forwarded, already filtered. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
   /** The body, with the model named as `Upstream.naming` says. */
   readonly body: string | Uint8Array | FormData | null;
   readonly stream: boolean;

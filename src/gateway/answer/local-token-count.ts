@@ -1,6 +1,7 @@
 // Counts tokens locally for a model whose providers offer no token count. It is free, as theirs would be.
 
 import { formatUsd, ZERO } from "../../../actors/money.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import type { KeyAvailability } from "../attempt/client-error.ts";
 import type { Outcome } from "../call.ts";
 import type { ParsedContext } from "../context.ts";
@@ -21,7 +22,7 @@ export const isLocalTokenCount = (
 export async function localTokenCount(
   { counter }: { readonly counter: TokenCounter },
   { endpoint, request }: Pick<ParsedContext, "endpoint" | "request">,
-  headers: Readonly<Record<string, string>>,
+  headers: HeaderRecord,
 ): Promise<Outcome> {
   const { images, files } = request;
   const prompt = promptOf(endpoint, request);

@@ -4,6 +4,7 @@
 import type { Idempotency } from "../../../actors/account/state.ts";
 import type { AccountId } from "../../../actors/ids.ts";
 import { formatUsd, ZERO } from "../../../actors/money.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import type { Log } from "../../base/log.ts";
 import type { Json } from "../../dialect/json.ts";
 import { cutBy } from "../../upstream/upstream-failure.ts";
@@ -31,7 +32,7 @@ export interface WholeAnswerParts extends FailedResponseParts {
       account: AccountId,
       idempotency: Idempotency,
       charge: string,
-      answer: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+      answer: { readonly body: string; readonly headers: HeaderRecord },
     ): Promise<void>;
   };
 }

@@ -2,6 +2,7 @@
 // exchange is one encoded request with the decoders of its answer. They send nothing and charge nothing.
 
 import type { Refusal } from "../../base/errors.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import type {
   ModelNaming,
   ModelRequest,
@@ -21,7 +22,7 @@ export interface EncodedRequest {
   /** Valid until the next exchange of the same request is opened; null for a request without a body. */
   readonly body: string | Uint8Array | null;
   /** The client's headers that the provider understands, and `content-type`. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
 }
 
 /** What one attempt adds to a request. */
@@ -30,7 +31,7 @@ export interface EncodeInput {
   readonly model: string;
   readonly naming: ModelNaming;
   /** The client's headers that may be forwarded to a provider. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
   /** The request's id, of letters and digits. */
   readonly id: string;
   /** Wall-clock milliseconds. */

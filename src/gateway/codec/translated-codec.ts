@@ -4,6 +4,7 @@
 // the same in either style.
 
 import type { Refusal } from "../../base/errors.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import { chat } from "../../dialect/chat/chat.ts";
 import type {
   Dialect,
@@ -67,7 +68,7 @@ interface Translation {
   /** The provider's path and dialect. */
   readonly path: string;
   readonly provider: Dialect;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
   request(body: Json, model: ModelFacts, promptTokens: number): TranslatedRequest;
   /** Translates a whole answer for the client. */
   answer(body: Json, context: AnswerContext, fingerprint: string): Json;

@@ -38,6 +38,7 @@ import type { AccountEvent, Idempotency } from "../../../actors/account/state.ts
 import { type AccountId, type ApiKeyId, ownedKey } from "../../../actors/ids.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Refusal, RefusedError } from "../../base/errors.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import type { Log } from "../../base/log.ts";
 import type { Payload } from "../../dialect/payload/payload.ts";
 import type { Store } from "../../store/store.ts";
@@ -47,7 +48,7 @@ import { hashPrefixOf } from "../endpoints.ts";
 /** A whole answer as the client received it. */
 export interface KeptResponse {
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
 }
 
 /** What is known of a key; `none` means that nothing was charged with it, so the request may run. */

@@ -6,6 +6,7 @@ import type { AccountRecord } from "../../../actors/account/views.ts";
 import { spellingsOf } from "../../../actors/account-name.ts";
 import { type AccountId, dnaBelow } from "../../../actors/ids.ts";
 import { monthOf } from "../../../actors/time.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import type { Conditions, DocumentBody, ScanQuery, Where } from "../../store/store.ts";
 import { jsonArray, streamed } from "../json-stream.ts";
 import type { ManagementCaller } from "../management.ts";
@@ -44,7 +45,7 @@ const PAGE = { size: 100, most: 1_000 };
 /** A list of accounts as it is answered: rows, or the JSON text of an array. */
 export interface UserList {
   readonly list: AccountShape[] | string | ReadableStream;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
 }
 
 /**

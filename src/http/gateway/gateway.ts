@@ -5,7 +5,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { CancelSignal } from "../../base/cancellation.ts";
 import type { Clock, Random } from "../../base/clock.ts";
 import { assert, stackOf } from "../../base/errors.ts";
-import type { HeaderReader } from "../../base/header-reader.ts";
+import type { HeaderReader, HeaderRecord } from "../../base/header-reader.ts";
 import type { Log } from "../../base/log.ts";
 import { TurnEnd } from "../../base/turn-queue.ts";
 import { readPayload } from "../../gateway/body.ts";
@@ -209,7 +209,7 @@ function responseOf(outcome: Outcome, style: ApiStyle): ServerResponse {
   }
 }
 
-const typed = (headers: Readonly<Record<string, string>>): Record<string, string> => ({
+const typed = (headers: HeaderRecord): Record<string, string> => ({
   "content-type": "application/json",
   ...headers,
 });

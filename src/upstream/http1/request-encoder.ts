@@ -1,6 +1,7 @@
 // Encodes a request of HTTP/1.1: its head, and its body with a stated length. It refuses what could end a header
 // early, so that no value of a client or of a configuration can begin another request.
 
+import type { HeaderRecord } from "../../base/header-reader.ts";
 import { isHeaderValue } from "../../http1/header-fields.ts";
 import { ACCEPTED_CODINGS } from "./decoded-body.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -11,14 +12,14 @@ export interface RequestParts {
   /** Path and query. */
   readonly target: string;
   readonly host: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderRecord;
 }
 
 /** Bodies up to this are copied behind the head, so that one write sends both. */
 const COPIED_BYTES_MAX = 64 * 1024;
 const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const TARGET = /^[\x21-\x7e]+$/;
-const DEFAULTS: Readonly<Record<string, string>> = {
+const DEFAULTS: HeaderRecord = {
   "accept-encoding": ACCEPTED_CODINGS,
   accept: "*/*",
   "user-agent": "arborgate",
