@@ -12,7 +12,7 @@ export interface Ledger {
   readonly charges: number;
   /** Gone from the balance. */
   readonly spentNano: number;
-  /** Of the newest charge; all are equal here. */
+  /** The amount of the newest charge; all are equal here. */
   readonly priceNano: number;
 }
 
@@ -137,14 +137,23 @@ interface LedgerPage {
   readonly total: number;
 }
 
+/** How often, and after how many ms, a read is repeated where the store was too slow for it, as on a machine that has been loaded. */
+const READS_MAX = 40;
+const READ_AGAIN_MS = 500;
+
 const caller =
   (url: string) =>
   async <T>(key: string, method: string, path: string, body?: object): Promise<T> => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    for (let reads = 1; ; reads++) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (response.ok) return (await response.json()) as T;
+      const text = await response.text();
+      const mayRepeat = method === "GET" && response.status === 503 && reads < READS_MAX;
+      if (!mayRepeat) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      await Bun.sleep(READ_AGAIN_MS);
+    }
   };
