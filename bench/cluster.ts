@@ -47,7 +47,7 @@ async function processes(counts: readonly number[], quick: boolean): Promise<voi
   for (const line of notes) console.log(`- ${line}`);
 }
 
-/** Null: these are no numbers of processes. */
+/** Returns null where these are no numbers of processes. */
 function countsIn(text: string): readonly number[] | null {
   const counts = text.split(",").map(Number);
   return counts.every((count) => Number.isInteger(count) && count >= 1 && count <= 16) ? counts : null;

@@ -26,18 +26,18 @@ export interface Figures {
   readonly bill: Bill;
   readonly quiet: Slowness;
   readonly besideBills: Slowness;
-  /** Of the lists of last requests, full; the same for every size. */
+  /** Memory of the lists of last requests when they are full; the same for every size. */
   readonly historyBytes: number;
 }
 
-/** Of one bill: until its first byte, until its last. */
+/** How long one bill took until its first byte and until its last. */
 interface Bill {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly bytes: number;
 }
 
-/** Of somebody else's requests. */
+/** How long another account's requests took, in ms. */
 export type Slowness = Readonly<
   Record<keyof Probed, { readonly p50: number; readonly p99: number; readonly max: number }>
 >;

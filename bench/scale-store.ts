@@ -32,7 +32,7 @@ export interface Filled {
   /** Lines of the Owner's ledger, and of the operation log: one for each account. */
   readonly ledgerLines: number;
   readonly logLines: number;
-  /** Of them and of nobody else: the Owner's children. */
+  /** How many of these are children of the Owner. */
   readonly children: number;
   readonly ids: readonly AccountId[];
 }

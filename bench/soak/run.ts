@@ -45,7 +45,7 @@ const TICK_MS = 10;
 const IN_FLIGHT_MAX = 128;
 /** Requests that were broken off are charged by then, and idle connections to the provider closed. */
 const REST_MS = 3_000;
-/** Of each kind of finding, the run keeps so many. */
+/** How many findings of each kind the run keeps. */
 const FINDINGS_MAX = 200;
 
 /** Runs a soak on a service of its own. */

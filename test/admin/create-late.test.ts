@@ -27,7 +27,7 @@ const order = (): Creation => ({
   command: { id: "the-command", bornAt: tree.clock.wall() },
 });
 
-/** Of the account whose creation was begun first. */
+/** The id of the account whose creation was begun first. */
 let id: AccountId;
 
 /** Creates while `meanwhile` happens once, just before the parent is asked. */

@@ -12,7 +12,7 @@ import { usd } from "../actors/account-samples.ts";
 import { preparedEach } from "../e2e/prepared-each.ts";
 import { memoryTree, refusal, type Tree } from "./tree.ts";
 
-/** Of the highest balance, 9,007,199.254740991 USD, so much is left beside 9,000,000 USD. */
+/** What the highest balance, 9,007,199.254740991 USD, leaves beside 9,000,000 USD. */
 const LEFT = 7_199.254740991;
 
 let minted = 0;

@@ -47,7 +47,7 @@ function bench(answers: (attempt: UpstreamRequest) => Promise<Response>, keys: P
       }
     },
   };
-  // Of all actors the pools alone are asked.
+  // No other actors than the pools are asked.
   const pools = [OWNER, ...OTHERS].map((owner) => actorRef.keyPool(owner));
   const system = {
     ask: async (at: unknown, type: string, { id }: { id: number }) => {

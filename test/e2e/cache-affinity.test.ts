@@ -44,7 +44,7 @@ describe("with five keys and 200 conversations", () => {
 
   test("they meet whatever key is free when LEVEL_AFFINITY is off", async () => {
     const owner = await ownerOf(5, "off");
-    // Of a multiple of five each would meet its key again when they come in turn.
+    // With a multiple of five each would meet its key again when they come in turn.
     const conversations = new Conversations(bench, owner, 199);
     for (let turn = 0; turn < 4; turn++) await conversations.round(AT_ONCE);
     expect(conversations.hitShare()).toBeLessThan(0.6);

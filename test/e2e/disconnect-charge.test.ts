@@ -9,7 +9,7 @@ import { prepared, useProcessBench } from "./use-bench.ts";
 const { bench, provider } = useProcessBench();
 const owner = prepared(() => bench.accountFactory(provider.url).owner());
 
-/** Nobody can write until `free` is called. */
+/** Locks the store against all writes. Returns what releases it. */
 function lockStore(): () => void {
   const writer = new Database(bench.database);
   writer.run("PRAGMA busy_timeout = 2000");

@@ -19,7 +19,7 @@ export interface Asked {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of a whole answer, or of an error before a stream began. */
+  /** The body of a whole answer, or of an error before a stream began. */
   readonly body: Json;
   /** `200`; `429 upstream_rate_limited`; `cut upstream_failed`: a stream that ended with an error event. */
   readonly result: string;
@@ -92,7 +92,7 @@ export async function fateOf(
   return found === undefined ? "not there" : found.state + waitOf(found.until, bench.now());
 }
 
-/** Of a wait in seconds some may have gone by before anybody looks. */
+/** Seconds of a wait that may have gone by before a test looks. */
 const GONE_BY_MAX_S = 20;
 
 function isFate(found: string, fate: string): boolean {

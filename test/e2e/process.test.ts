@@ -120,7 +120,7 @@ describe("SIGTERM", () => {
         const answer = await bench
           .chat(user.key, said, { max_tokens: 2 }, { headers: { "x-request-id": mark } })
           .catch(() => null);
-        // Nobody listens any more, or an idle connection closed under a new request.
+        // The service does not listen any more, or an idle connection closed under a new request.
         if (answer === null) return void broken.push(mark);
         expect(answer.status).toBe(200);
         answered++;

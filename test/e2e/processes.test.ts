@@ -65,7 +65,7 @@ if (on !== null) {
 
   describe("two processes", () => {
     test("get connections both, are two nodes of one cluster, and charge each answer once", async () => {
-      // Of a hundred connections none to one of two: once in 10^30.
+      // That none of a hundred connections comes to one of the two happens once in 10^30.
       expect(await nodesSeen(on, 100)).toEqual(new Set(["gw-1", "gw-2"]));
       const { body } = await on.call(ROOT_KEY, "GET", "/x-cluster");
       expect(body.nodes.map(({ name, state }: Json) => `${name} ${state}`).sort()).toEqual([

@@ -36,7 +36,7 @@ export interface Processes extends Pick<Bench, "call" | "ledger" | "owner" | "su
   close(): Promise<void>;
 }
 
-/** Null: `what` is skipped. */
+/** Returns null where a server is missing and `what` is skipped. */
 export async function sharedPorts(what: string): Promise<Processes | null> {
   const ground = await clusterGround(what);
   if (ground === null) return null;

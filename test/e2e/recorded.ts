@@ -17,7 +17,7 @@ interface Seen {
   readonly text: string;
 }
 
-/** Of one kind of address and one status. */
+/** How many answers are kept for one kind of address and one status. */
 const SAMPLE = 30;
 /** Larger answers are like smaller ones. */
 const TEXT_MOST = 65_536;

@@ -14,7 +14,7 @@ export interface Good {
   readonly body: (script: string) => object | FormData;
   /** The script of the stand-in, in addition to that of a test. */
   readonly script: string;
-  /** Of one answer, at the built-in prices, in nano-dollars. */
+  /** What one answer costs at the built-in prices, in nano-dollars. */
   readonly cost: number;
   readonly group: string;
   readonly basis: "provider" | "estimate";

@@ -9,7 +9,7 @@ import type { Account } from "../e2e/harness.ts";
 
 const COMMITS_MOST = 1_000;
 
-/** Of each key of the Owner's only Level, in the order they were added. */
+/** Returns what became of each key of the Owner's only Level, in the order they were added. */
 export async function becomeOf(audit: AuditView, owner: Account): Promise<string[]> {
   const level = actorRef.level(owner.id as Parameters<typeof actorRef.level>[0], 1);
   const commits = await audit.readCommits(actorName(level), 0, COMMITS_MOST);

@@ -23,7 +23,7 @@ export interface Outcome {
   /** What is wrong with all of them together. */
   readonly wrong: readonly string[];
   readonly verified: Verified;
-  /** Of all cases, in nano-dollars. */
+  /** The charges of all cases, in nano-dollars. */
   readonly charged: number;
   readonly ms: number;
 }

@@ -88,7 +88,7 @@ function sawOf(seen: Observed): string {
   return `${status} ${size}, ${end}`;
 }
 
-/** Of the call that answered, or the last one. Nobody paid for one that delivered nothing. */
+/** Returns what the call that answered cost, or the last one; empty where it delivered nothing, which costs nothing. */
 function ownOf(seen: Observed): string {
   const { client } = seen.one.expected;
   const usage = generated(seen);

@@ -182,7 +182,7 @@ type Way = Pick<Case, "style" | "speaks">;
 const WAYS: readonly Way[] = CLIENT_STYLES.flatMap((style) => STYLES.map((speaks) => ({ style, speaks })));
 const FOREIGN_WAYS: readonly Way[] = [{ style: "responses", speaks: "responses" }];
 
-/** Of client and provider in one phrase. */
+/** Returns the styles of client and provider as one phrase. */
 export const stylesOf = ({ style, speaks }: Pick<Case, "style" | "speaks">): string =>
   style === speaks ? style : `${style} to ${speaks}`;
 

@@ -12,9 +12,9 @@ interface Given {
   /** The account, then its ancestors up to the Owner. */
   readonly chain?: readonly Partial<Profile>[];
   readonly config?: Partial<OwnerConfig>;
-  /** Of Root. */
+  /** What Root's configuration has besides. */
   readonly root?: Partial<OwnerConfig>;
-  /** Of the account's profile. */
+  /** The version of the account's profile. */
   readonly version?: number;
 }
 

@@ -18,7 +18,7 @@ const PROVIDER_SECRETS = [
   "opaque0123456789abcdef0123456789abcdef",
   "Zq7.tilde~and/slash+plus=0123456789",
 ];
-/** Of a mail server, which says it back when it refuses it. */
+/** The password of a mail server, which says it back when it refuses it. */
 const MAIL_PASS = `Mail-Pass_${fresh()}-0123456789`;
 /** How the echoing provider fails: status, and whether the error comes inside a stream. */
 const FAILURES = ["400", "401", "403", "404", "422", "429", "500", "200", "200-later"];

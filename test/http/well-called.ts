@@ -25,7 +25,7 @@ const INSTEAD: Readonly<Record<string, (accounts: BenchAccounts) => Promise<Part
     path: `/x-keys/${(await bench.level(owner, 7, 1))[0]!.id}`,
   }),
   "POST /x-config/test-mail": async ({ bench }) => {
-    // Nobody listens there, which is an answer as good as any.
+    // No server listens there, which is an answer as good as any.
     const config = { EMAIL_SMTP: "127.0.0.1", EMAIL_PORT: "9", SERVICE_MAIL: "mail@owner.example" };
     return { key: (await bench.owner({ config })).key };
   },

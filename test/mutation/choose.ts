@@ -27,7 +27,7 @@ export function choose(
   return chosen;
 }
 
-/** Null: no kind is left. */
+/** Returns null where no kind is left. */
 function drawnKind(at: number, kinds: readonly Kind[]): Kind | null {
   let rest = at * kinds.reduce((sum, kind) => sum + SHARES[kind], 0);
   for (const kind of kinds) {

@@ -26,7 +26,7 @@ export interface Judge {
 }
 
 const LINKED = ["node_modules", ".cache"];
-/** Of the tests without a mutation, which may have to fetch a server first. */
+/** How often the time of the tests without a mutation, which may have to fetch a server first, is waited for. */
 const SOUND_MS_FACTOR = 3;
 
 /** `root` is copied as it stands, with what is not committed. */

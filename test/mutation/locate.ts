@@ -6,7 +6,7 @@ import type { Candidate, Mutation } from "./kinds.ts";
 /** Old path, or a directory of old paths, to the new one, or to several where a file was split. */
 export type Moves = Readonly<Record<string, string | readonly string[]>>;
 
-/** Of a line in a file where it is expected, and in any other. */
+/** How alike a line must be at least, in the file where it is expected and in any other. */
 const ALIKE_LEAST = 0.6;
 const ALIKE_ELSEWHERE_LEAST = 0.8;
 
@@ -16,7 +16,7 @@ export interface Located {
   readonly alike: number;
 }
 
-/** Null: nothing in the sources resembles it. */
+/** Returns null where nothing in the sources resembles it. */
 export function locate(
   mutation: Mutation,
   candidates: readonly Candidate[],

@@ -41,7 +41,7 @@ const { values } = parseArgs({
 interface Wanted {
   /** As it was drawn. */
   readonly mutation: Mutation;
-  /** Null: nothing in the sources resembles it. */
+  /** The place of the mutation; null where nothing in the sources resembles it. */
   readonly candidate: Candidate | null;
   readonly alike: number;
 }

@@ -32,7 +32,7 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-/** Null: `what` is skipped. */
+/** Returns null where a server is missing and `what` is skipped. */
 export async function clusterGround(what: string): Promise<Ground | null> {
   const server = await mongoServer(what);
   const nats = server === null ? null : await ownNatsServer(what);

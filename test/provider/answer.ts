@@ -140,7 +140,7 @@ function choiceOf(ask: Ask, script: Script, index: number): Choice {
         id,
         name,
         arguments: script.arguments ?? JSON.stringify({ text: ask.said }),
-        // Of calls that are made at once only the first is signed.
+        // Only the first of the calls that are made at once is signed.
         ...(script.signed === undefined || nth > 0 ? {} : { signature: signatureOf(id) }),
       };
     });

@@ -69,7 +69,7 @@ const garbage: Say = () => ({
   output_tokens_details: { thinking_tokens: 1e300 },
 });
 
-/** Nobody says what the cache did: all of the prompt is input. */
+/** The usage does not say what the cache did: all of the prompt is input. */
 const withoutDetails =
   (say: Say): Say =>
   (usage, tier) => ({

@@ -25,7 +25,7 @@ type Row = Record<string, string | number | null>;
 
 /** Fills a database on MongoDB with what the one at a path holds. */
 export async function mirror(path: string, url: string): Promise<void> {
-  // Of this program's version, with its indexes.
+  // The database has this program's version and indexes.
   await (await openMongo(url, { clock: realClock() })).close();
   const copy = `${path}.mirrored`;
   copyFileSync(path, copy);

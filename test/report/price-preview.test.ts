@@ -35,7 +35,7 @@ interface Asked {
   /** What was in force. */
   readonly pricing?: Pricing | null;
   readonly days?: number;
-  /** Of the path that it was asked on. */
+  /** The groups of the path that it was asked on. */
   readonly groups?: readonly Group[];
 }
 

@@ -274,7 +274,7 @@ describe("loops", () => {
 
   test("the watermark goes on when what was not saved comes back to the same node", async () => {
     const rig = await started("b");
-    // Nobody looks at the watermark while the shard is away.
+    // No save looks at the watermark while the shard is away.
     const a = await rig.start("a", { limits: { saveMs: 60_000 } });
     await rig.until(() => a.system.stats().shards > 0);
     await rig.run(35_000);

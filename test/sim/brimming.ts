@@ -15,7 +15,7 @@ import type { Trace } from "./trace.ts";
 import type { Tree } from "./tree.ts";
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
-/** Nobody comes by so much but by being filled. */
+/** A balance that no account comes by but by being filled. */
 export const FULL = 4e15;
 /** What is left of the bound, at most: less than many a refund. */
 const LEFT = 200_000_000;

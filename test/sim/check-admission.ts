@@ -11,7 +11,7 @@ import type { Trace } from "./trace.ts";
 
 export interface Held {
   readonly model: string;
-  /** Of the key that asked; 0 for the main key. */
+  /** The number of the key that asked; 0 for the main key. */
   readonly apiKey: number;
   /** What the request was estimated to use. */
   readonly given: number;

@@ -66,7 +66,7 @@ class CreditCheck {
     if (await this.#quota(parent)) await this.#deletion(parent);
   }
 
-  /** False: the parent could not give after all. */
+  /** Returns false when the parent could not give after all. */
   async #quota(parent: AccountId): Promise<boolean> {
     const { system, clock } = this.#node;
     const autoQuota = createAutoQuota({ system, clock });

@@ -93,7 +93,7 @@ export function documentChecker(
     if (table === "outbox") {
       const alert = oracle.alerts.get(body.month as string);
       const found = { dueAt: body.dueAt, limit: body.limit, spent: body.spent };
-      // Nobody sends mail here, so it waits.
+      // No mail is sent here, so it waits.
       if (body.state !== "waiting" || !Bun.deepEquals(found, alert)) {
         fail(`mail ${id}: ${JSON.stringify(body)}, not ${JSON.stringify(alert)}`);
       }

@@ -21,7 +21,7 @@ export interface KeyChecker {
   changes(key: number): Span;
   /** A key, or all of an Owner's, are about to be woken. */
   wakes(owner: number, key: number | null): Span;
-  /** Nobody knows when it ends: call this when it did. */
+  /** Ends a span whose end was not known when it began. */
   over(span: Span): void;
   /** A view that was asked for at `since` (a span's start). */
   look(owner: number, view: LevelView, since: Span, now: number): void;

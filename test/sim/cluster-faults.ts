@@ -123,7 +123,7 @@ export function drawClusterLimits(random: SimRandom): Partial<ClusterLimits> {
   };
 }
 
-/** Of the runtime's limits, those that only a cluster meets; a kind seed waits as long as it should. */
+/** Draws the limits of the runtime that only a cluster meets; a kind seed waits as long as it should. */
 export function drawManyLimits(random: SimRandom, { kind }: ClusterFaults): Partial<RuntimeLimits> {
   const maybe = <T>(often: number, value: () => T, usual: T) => (random.chance(often) ? value() : usual);
   const drawn = {
@@ -134,7 +134,7 @@ export function drawManyLimits(random: SimRandom, { kind }: ClusterFaults): Part
   return kind ? { mailbox: LIMITS.mailbox } : drawn;
 }
 
-/** Of the other faults, what a kind seed leaves; the times in which a cluster can do something at all. */
+/** Returns what a kind seed leaves of the other faults, with times in which a cluster can do something at all. */
 export function clustered(faults: Faults, { kind }: ClusterFaults): Faults {
   if (!kind) return { ...faults, crashEveryMs: faults.crashEveryMs && Math.max(5_000, faults.crashEveryMs) };
   return {

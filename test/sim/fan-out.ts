@@ -26,7 +26,7 @@ export interface FanOut {
   own(account: number, owner: number, word: Word): void;
   /** A version of an Owner's configuration: what it lays on all below, and to which version it goes back. */
   version(owner: number, version: number, laid: readonly Word[], back?: number): void;
-  /** Nobody knows what became of a change, or in which order: there is nothing to compare with any more. */
+  /** Notes that it is not known what became of a change, or in which order: there is nothing to compare with any more. */
   lost(): void;
   /** Compares an account as it is, while nothing is changing. */
   look(profile: MapSource): void;

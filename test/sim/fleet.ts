@@ -8,7 +8,7 @@ import type { SimRandom } from "./random.ts";
 
 export interface Fleet {
   start(): void;
-  /** Nobody crashes or stands still any more. */
+  /** From now on no node crashes or stands still. */
   calm(): void;
   /** A node that takes requests, rather the one that was asked before; null: none does. */
   pick(before: SimNode | null): SimNode | null;

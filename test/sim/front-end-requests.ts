@@ -49,7 +49,7 @@ export function createAtHome(parts: {
   return {
     async admit(of, input, options, before) {
       let home: SimNode | null = null;
-      // Of a request that moves, the account has its id already.
+      // The account has the id of a request that moves already.
       const id = before === null ? input.id : `${input.id}:${input.model}`;
       try {
         const admitted = await clients.reach(

@@ -39,7 +39,7 @@ export type Errands = Readonly<Record<string, () => Promise<void>>>;
 
 export function createWorkload(parts: {
   errands: Errands;
-  /** Of configurations, maps and keys. */
+  /** The traffic that changes configurations, maps and keys. */
   configuring: Errands;
   apiKeys: ApiKeyTraffic;
   clients: Clients;

@@ -23,7 +23,7 @@ import { freePort } from "./tcp.ts";
 export interface TestMongo {
   /** Without a database. */
   readonly url: string;
-  /** Null: the server that MONGODB_TEST_URL names, which is not the test's to stop. */
+  /** Null for the server that MONGODB_TEST_URL names, which is not the test's to stop. */
   readonly pid: number | null;
   /** Ends it; with the process that started it, it ends anyway. */
   stop(): Promise<void>;

@@ -293,7 +293,7 @@ export function groupRules(store: () => Store): void {
           { id: "(none)", ...rest((i) => i >= 1_200) },
           { id: "(other)", ...rest((i) => i >= 1_000 && i < 1_200) },
         ]);
-        // Of a name that came too late all is in the rest, as it is of one that never came.
+        // A name that came too late is in the rest with all it has, as one that never came is.
         for (const name of ["late", "never"]) {
           expect(await of({ by: "tag", name })).toMatchObject([
             { id: "(none)", ...rest((i) => i < 1_200) },

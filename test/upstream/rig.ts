@@ -15,7 +15,7 @@ import type { UpstreamBody } from "../../src/upstream/upstream-response.ts";
 export const SECRET = "sk-test-0123456789abcdef";
 export const TOKEN = "ya29.token-0123456789abcdef";
 export const CHAT = "/v1/chat/completions";
-/** Of a service account; one is enough for all tests of a process. */
+/** The private key of a service account; one is enough for all tests of a process. */
 export const PEM = await exportPKCS8((await generateKeyPair("RS256", { extractable: true })).privateKey);
 
 export const FACTS: Record<string, HostFacts> = {

@@ -6,7 +6,7 @@ import { classify, FAILURE_RULES, type FailureKind, fromError } from "../../src/
 import { workOf } from "../work-counter/work-counter.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
-/** Of the 4,000 characters that are read of a message each is gone over so often, by all patterns together. */
+/** The most steps of all patterns together for the 4,000 characters that are read of a message. */
 const STEPS_MAX = 250 * 4_000;
 
 const judge = (status: number, body: unknown, headers: Record<string, string> = {}) =>

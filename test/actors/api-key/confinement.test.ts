@@ -1,4 +1,4 @@
-// Nobody gives more than it has: every pair of calling key and target, and the bounds of addresses and time.
+// No key gives more than it has: every pair of calling key and target, and the bounds of addresses and time.
 
 import { describe, expect, test } from "bun:test";
 import type { ApiKeySettings, Scope } from "../../../actors/api-key/api-key.ts";

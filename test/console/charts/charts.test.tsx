@@ -206,7 +206,7 @@ describe("round values", () => {
       fc.property(any, (greatest) => {
         const ticks = ticksUpTo<bigint | number>(greatest);
         expect(ticks.length).toBeWithin(1, 6);
-        // Of a bigint that no double holds the last line may be a hair below.
+        // The last line of a bigint that no double holds may be a hair below.
         expect(Number(ticks.at(-1)!)).toBeGreaterThanOrEqual(Number(greatest) * (1 - 1e-12));
         expect(ticks.every((tick) => typeof tick === typeof greatest)).toBe(true);
       }),

@@ -10,7 +10,7 @@ import {
 } from "../../../src/dialect/translate/repeated-fields.ts";
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-/** Of the defaults, names of the fields and commas. */
+/** Bytes of the defaults, the names of the fields and commas. */
 const DEFAULTS_BYTES = 1_000;
 /** Bytes that an attempt holds back before the first content. Two events have them. */
 const HELD_BACK_BYTES = 256 * 1_024;

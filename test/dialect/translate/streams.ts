@@ -94,7 +94,7 @@ export interface Ran {
   /** The same without those that wait for the charge. */
   readonly early: string;
   readonly content: boolean;
-  /** Null: the connection ended without a closing event or an error. */
+  /** Null where the connection ended without a closing event or an error. */
   readonly end: ProviderEnd | null;
   readonly complete: boolean;
 }

@@ -51,7 +51,7 @@ async function loop(request: LoopRequest, speaks: Speaks): Promise<LoopReport> {
   const messages: BaseMessage[] = [new HumanMessage(request.said)];
   const calls: string[] = [];
   const tokens: [number, number] = [0, 0];
-  // Of a stream of messages the library takes the prompt's first figures for the last.
+  // The library takes the prompt's first figures in a stream of messages for the last.
   const counts = speaks !== "messages" || !request.stream;
   for (let nth = 0; nth < REQUESTS_MAX; nth++) {
     const answer = request.stream

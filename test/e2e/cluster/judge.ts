@@ -37,7 +37,7 @@ export interface Judgement {
 export const RECOVERY_MS = 60_000;
 /** Charges that waited in a spool, and snapshots, have so long after the load. */
 const AT_REST_MS = 45_000;
-/** Whoever waits so long beyond what an answer takes may yet be refused. */
+/** A request that waits so long beyond what an answer takes may yet be refused. */
 const WAITS_MS = 4_000;
 /** The most problems of one kind that are reported. */
 const SHOWN_MAX = 20;
@@ -199,7 +199,7 @@ export function comparedCharges(attempts: readonly Attempt[], lines: readonly Js
 /** A refusal of a node's own, which says that nothing was done; the balancer's says that it does not know. */
 const isOurs = ({ status, code }: Attempt): boolean => status > 0 && /^[a-z_]+$/.test(code);
 
-/** Nobody got more than its limit, as the provider counted it. */
+/** Returns a problem for each account that got more than its limit, as the provider counted it. */
 function limits({ cluster, load, forgiven }: Trial): string[] {
   const wrong: string[] = [];
   const calls = cluster.provider.calls().map(({ body }) => JSON.stringify(body));

@@ -106,7 +106,7 @@ export function createCourt(what: string, even: boolean): Court {
       recovery: scenario.breaks
         ? { isSo: hasRecovered, tookMs: recoveredMs, at: calmAt ?? Number.POSITIVE_INFINITY }
         : null,
-      // Whoever was refused had nothing that could be forgotten.
+      // A request that was refused had nothing that could be forgotten.
       forgiven: ({ id }) => [...open].filter(({ user, status }) => user.id === id && status < 400).length,
       raises: scenario.raises ?? [],
       before,

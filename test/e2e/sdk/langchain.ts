@@ -78,7 +78,7 @@ const streamed: Ask = async (model, messages) =>
 function talking(style: ApiStyle): Script {
   const modelOf = MODELS[style];
 
-  /** Of a stream of messages the library takes the prompt's first figures for the last, and adds up those of the answer. */
+  /** The library takes the prompt's first figures in a stream of messages for the last, and adds up those of the answer. */
   const tokensOf = (ask: Ask, ...said: readonly Said[]) =>
     style === "messages" && ask === streamed ? null : sum(said.map(figuresOf));
 

@@ -9,7 +9,7 @@ export interface Run {
   readonly url: string;
   readonly key: string;
   readonly model: string;
-  /** Null: no message at all. */
+  /** Null for no message at all. */
   readonly said: string | null;
 }
 

@@ -7,7 +7,7 @@ import { customerOf, WITHDRAWN } from "./customers.ts";
 
 /** The provider's own word in each style, which stays when it is translated. */
 interface Codes extends Readonly<Record<ApiStyle, string>> {
-  /** Of a provider in the messages style for a client in the chat style, where it is not the provider's. */
+  /** The code of a provider in the messages style for a client in the chat style, where it is not the provider's. */
   readonly translated?: string;
 }
 
@@ -66,7 +66,7 @@ export const TROUBLES: readonly Trouble[] = [
 export interface Arranged {
   readonly key: string;
   readonly model: string;
-  /** Null: no message at all. */
+  /** Null for no message at all. */
   readonly said: string | null;
   readonly type: string;
   readonly code: string;

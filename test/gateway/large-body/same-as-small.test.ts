@@ -318,7 +318,7 @@ test("a large request is encoded by a worker where its value is needed, and othe
     await seenOf(given, large, false, ORDERS[0]!);
     return large.done;
   };
-  // Of four keys, two speak the other style; the prompt is counted last.
+  // Two of the four keys speak the other style; the prompt is counted last.
   expect(await jobs(chat({}))).toEqual(["read", "encode", "encode", "count"]);
   expect(await jobs(asked({}))).toEqual(["read", "encode", "encode", "count"]);
   const twice = { path: RESPONSES, body: '{"model":"a","model":"m","input":"a"}' };

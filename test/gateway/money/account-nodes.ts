@@ -15,7 +15,7 @@ import type { ActorSystem } from "../../../src/runtime/system.ts";
 import { admitInput, factsOf, KEY } from "../../actors/account-samples.ts";
 import { nodesRig, type TestNode } from "../../runtime/nodes.ts";
 
-/** Of the account. */
+/** The account's limit of requests a minute. */
 export const RPM = 3;
 
 /** Root's account on three nodes, with a limit of requests; `owner` serves it, the others are front ends. */

@@ -154,7 +154,7 @@ describe("POST /x-conf", () => {
 });
 
 test("After an update, failover strategies are refreshed: the next request goes by them", async () => {
-  // Nobody listens where the only key of Level 41 leads.
+  // No server listens where the only key of Level 41 leads.
   await bench.level(owner, 41, 1, { Provider: "http://127.0.0.1:9" });
   await config({ PRICING: { ChatPricing: { "*": { InputText: 1, OutputText: 1 } } } });
   await applied({ LevelMapper: "stranded=41" });

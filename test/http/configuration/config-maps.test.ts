@@ -142,7 +142,7 @@ describe("a map", () => {
     ["SWITCH_OVER", { SWITCH_OVER: { "41": 1 } }, { model: "stranded", level: "1" }],
     ["MODEL_FAILOVER", { MODEL_FAILOVER: { "strand*": [MODEL] } }, { model: MODEL, level: "1" }],
   ])("%s is in force with the next request", async (_key, change, expected) => {
-    // Nobody listens where the only key of Level 41 leads.
+    // No server listens where the only key of Level 41 leads.
     await bench.call(owner.key, "POST", "/x-keys", {
       Level: 41,
       Provider: "http://127.0.0.1:9",

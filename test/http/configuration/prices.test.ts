@@ -19,7 +19,7 @@ const PRICING = {
   CallPricing: { "my-model": { Call: 0.5 }, "my-tool": { Call: 0.25 } },
 };
 
-/** Of an Owner whose tree has asked three models; "odd-…" is priced by `*`, the dated one by the model that it is of. */
+/** Models that an Owner's tree has asked: "odd-…" is priced by `*`, the dated one by the model that it is of. */
 const DATED = "gpt-4o-2026-01-01";
 const odd = `odd-${fresh()}`;
 const owner = prepared(() => spender());

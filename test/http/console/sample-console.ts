@@ -19,7 +19,7 @@ export const SAMPLE_FILES: Readonly<Record<string, string>> = {
   "icon-eeeeeeee.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>\n',
 };
 
-/** Of these, what only pages of administration load. */
+/** The one of these that only pages of administration load. */
 export const SAMPLE_ADMINISTRATION_FILE = "pool-bbbbbbbb.js";
 
 const typeOf = (name: string): string =>

@@ -9,7 +9,7 @@ import { properError } from "../proper.ts";
 
 const PEM = privateKeyPem();
 
-// Nobody listens where tokens are exchanged.
+// No server listens where tokens are exchanged.
 const bench = useBench({ settings: { CLOUD_B_TOKEN_URL: "http://127.0.0.1:9/token" } });
 const owner = prepared(() => bench.owner({ keys: 0 }));
 

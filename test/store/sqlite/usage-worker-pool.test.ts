@@ -64,7 +64,7 @@ test("all ways through the rows give the same sums", async () => {
   fill(600);
   const connection = connectSqlite(path, { readOnly: true });
   const totals = sqliteTotals(connection);
-  // Of all, 54,000 rows are many; of each branch, and by account, they are found otherwise.
+  // All 54,000 rows together are many; those of a branch, and by account, are found otherwise.
   const added = (query: Partial<TotalsQuery>, by: TotalsQuery["by"]) => totals({ ...ALL, ...query, by });
   const whole = added({}, ["day", "model"]);
   expect(whole).toHaveLength(DAYS.length * MODELS.length);

@@ -17,7 +17,7 @@ export interface KeyDraft {
   readonly secret: string | null;
   readonly status: boolean;
   readonly type: ProviderType;
-  /** Empty: the service knows it from the host. */
+  /** Empty where the service knows it from the host. */
   readonly apiStyle: string;
   readonly allowsObjects: boolean;
   /** Whether the provider has /v1/responses: "true", "false"; empty: the service finds out. */
