@@ -2,9 +2,10 @@
 // kind of store. The two take turns in short rounds, and each pair gives one ratio, once both are warm.
 
 import type { ClusterStage, Fleet } from "./cluster-stage.ts";
-import { ownerOf } from "./cluster-table.ts";
+import { ownerOf, type ShardTable } from "./cluster-table.ts";
 import { type Spent, spend } from "./cpu.ts";
 import { grouped, median, range, sum } from "./figures.ts";
+import type { Target } from "./load.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
@@ -12,12 +13,24 @@ import { NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
 interface Kind extends Ask {
   readonly what: string;
+  /**
+   * How requests are spread over the three: to the nodes in turn, or each to the node that owns its account, as a load balancer
+   * does that learns it from answers (LB_NODE_HEADER).
+   */
+  readonly to: "nodes in turn" | "owner";
 }
 
+const WHOLE: Ask = { stream: false };
+const IN_ONE_PIECE: Ask = { stream: true };
+const ONE_BY_ONE: Ask = { stream: true, word: "bench-apart" };
+
 const KINDS: readonly Kind[] = [
-  { what: "whole, 50 accounts", stream: false },
-  { what: "stream of 100 events in one piece", stream: true },
-  { what: "stream of 100 events one by one", stream: true, word: "bench-apart" },
+  { what: "whole, 50 accounts, nodes in turn", to: "nodes in turn", ...WHOLE },
+  { what: "whole, 50 accounts, each at its node", to: "owner", ...WHOLE },
+  { what: "stream of 100 events in one piece, nodes in turn", to: "nodes in turn", ...IN_ONE_PIECE },
+  { what: "stream of 100 events in one piece, each at its node", to: "owner", ...IN_ONE_PIECE },
+  { what: "stream of 100 events one by one, nodes in turn", to: "nodes in turn", ...ONE_BY_ONE },
+  { what: "stream of 100 events one by one, each at its node", to: "owner", ...ONE_BY_ONE },
 ];
 const TARGET = "≤ 1.5";
 const MUST = "≤ 1.8";
@@ -41,7 +54,10 @@ interface Round extends Spent {
   readonly besidesUs: readonly number[];
 }
 
-async function roundOf({ load }: ClusterStage, fleet: Fleet, kind: Kind, ms: number): Promise<Round> {
+/** A fleet, and where its requests go. */
+type Loaded = Pick<Fleet, "nodes" | "targets">;
+
+async function roundOf({ load }: ClusterStage, fleet: Loaded, kind: Kind, ms: number): Promise<Round> {
   const before = besidesMs();
   const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms);
   const after = besidesMs();
@@ -66,14 +82,16 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   const ours: Round[] = [];
   const theirs: Round[] = [];
   const table = await stage.table();
+  const targets = kind.to === "owner" ? targetsAtOwners(cluster, table) : cluster.targets;
+  const three = { nodes: cluster.nodes, targets };
   const warmed: string[] = [];
-  for (const { nodes, targets } of [cluster, single]) {
+  for (const { nodes, targets } of [three, single]) {
     const work = (stepMs: number) => spend(stage.load, nodes, targets, kind, stepMs);
     warmed.push(warmUpNote(await warmUp(nodes, times, work)));
   }
   const grown = [await growth(cluster), await growth(single)];
   for (let round = 0; round < rounds; round++) {
-    ours.push(await roundOf(stage, cluster, kind, ms));
+    ours.push(await roundOf(stage, three, kind, ms));
     theirs.push(await roundOf(stage, single, kind, ms));
   }
   const [inCluster, inSingle] = await Promise.all(grown.map((read) => read()));
@@ -82,10 +100,13 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);
   const embedded = await spend(stage.load, sqlite.nodes, sqlite.targets, kind, ms);
 
+  const owners = new Map(cluster.accounts.map((account) => [account.key, ownerOf(table, account)]));
   const answered = ours.flatMap((one) =>
-    one.answered.flatMap((keys, node) => keys.map((n, nth) => ({ n, node, nth }))),
+    one.answered.flatMap((counts, node) =>
+      counts.map((n, nth) => ({ n, node, owner: owners.get(targets[node]!.keys[nth]!) })),
+    ),
   );
-  const remote = answered.filter(({ node, nth }) => ownerOf(table, cluster.accounts[nth]!) !== node);
+  const remote = answered.filter(({ node, owner }) => owner !== node);
   const share = sum(remote.map(({ n }) => n)) / sum(answered.map(({ n }) => n));
   const ratios = ours.map((one, i) => one.cpuUs / theirs[i]!.cpuUs);
   return {
@@ -110,6 +131,13 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
     ],
   };
 }
+
+/** Returns the nodes with the accounts that each of them owns. */
+const targetsAtOwners = ({ nodes, accounts }: Fleet, table: ShardTable): Target[] =>
+  nodes.map(({ url }, node) => {
+    const own = accounts.filter((account) => ownerOf(table, account) === node);
+    return { url, keys: own.map(({ key }) => key) };
+  });
 
 type Grown = (counter: string) => number;
 

@@ -104,7 +104,7 @@ export async function onCluster<T>(
     const shared = database();
     const cluster = await fleet(
       "cluster",
-      NODES.map((name) => node(name, shared, { NATS_URL: nats.url })),
+      NODES.map((name) => node(name, shared, { NATS_URL: nats.url, LB_NODE_HEADER: "1" })),
     );
     const single = await fleet("single", [node("single", database())]);
     const sqlite = await fleet("sqlite", [node("sqlite", `sqlite:${join(directory, "bench.db")}`)]);

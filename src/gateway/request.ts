@@ -26,7 +26,7 @@ import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import type { FailedRequestLog } from "./answer/failed-request-log.ts";
 import { failedResponse } from "./answer/failed-response.ts";
-import { replayed } from "./answer/headers.ts";
+import { type NodeOfAccount, replayed, withAccountNode } from "./answer/headers.ts";
 import { hasSseKeepalive, type KeepaliveParts, withSseKeepalive } from "./answer/sse-keepalive.ts";
 import { answerStream, type StreamAnswerParts } from "./answer/stream-answer.ts";
 import { answerWhole, type WholeAnswerParts } from "./answer/whole-answer.ts";
@@ -78,6 +78,8 @@ export interface GatewayParts
   readonly observer: RequestObserver;
   /** Begins traces of requests; null where they are not traced. */
   readonly tracer: RequestTracer | null;
+  /** Finds the node that answers name as their account's; null where they name none. */
+  readonly nodeOfAccount: NodeOfAccount | null;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
@@ -101,7 +103,7 @@ export type Gateway = (call: GatewayCall, endpoint: GatewayEndpoint) => Promise<
 export function createGateway(given: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(given);
   const idempotentAdmission = createIdempotentAdmission({ ...given, autoQuota });
-  const { observer, clock } = given;
+  const { observer, clock, random, nodeOfAccount } = given;
   const ended = (context: ObservedContext): void => {
     if (!context.observeOnce()) return;
     observer.ended(context, clock.mono());
@@ -114,18 +116,20 @@ export function createGateway(given: GatewayParts): Gateway {
     deadlines: createRequestDeadlines(clock, given.limits.upstreamTimeoutMs),
     renewals: createHoldRenewals(clock),
   };
-  return (call, endpoint) => runRequest(parts, call, endpoint);
+  const begin = (call: GatewayCall, endpoint: GatewayEndpoint): RunningRequest => {
+    const lifetime = new RequestLifetime(call.signal, clock, parts.deadlines);
+    return new RunningRequest(random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
+  };
+  if (nodeOfAccount === null) return (call, endpoint) => runRequest(parts, begin(call, endpoint));
+  return async (call, endpoint) => {
+    const context = begin(call, endpoint);
+    return withAccountNode(await runRequest(parts, context), nodeOfAccount, context);
+  };
 }
 
-async function runRequest(
-  parts: RequestParts,
-  call: GatewayCall,
-  endpoint: GatewayEndpoint,
-): Promise<Outcome> {
+async function runRequest(parts: RequestParts, context: RunningRequest): Promise<Outcome> {
   const { clock } = parts;
-  const lifetime = new RequestLifetime(call.signal, clock, parts.deadlines);
-  const context = new RunningRequest(parts.random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
-  const { requestId } = context;
+  const { requestId, endpoint, lifetime } = context;
   // A stream closes its lifetime when it ends. A request with keepalives ends its hold with its work.
   let isStreaming = false;
   let endsWithWork = false;

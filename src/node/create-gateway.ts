@@ -2,7 +2,7 @@
 // this file knows all these parts; each part knows the others by interfaces.
 
 import { findProvider } from "../../actors/catalog/catalog.ts";
-import type { Protocol } from "../../actors/index.ts";
+import { actorRef, type Protocol } from "../../actors/index.ts";
 import { atMost, type Clock, type Random } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { createConfigCache } from "../gateway/account/config-cache.ts";
@@ -107,6 +107,9 @@ export async function createNodeGateway(core: GatewayCore): Promise<NodeGateway>
       requestHistory,
       observer: observerOf(core),
       tracer: core.tracer,
+      nodeOfAccount: settings.lbNodeHeader
+        ? (account) => system.ownerNameOf(actorRef.account(account))
+        : null,
       identify: createIdentify({ store, clock: turnClock }),
       levelReporter: createLevelReporter({
         system,

@@ -89,6 +89,8 @@ export interface ActorSystem<P extends ActorProtocol<P>> {
   queryOwner(actor: ActorRef, query: NodeQuery, ms: number): Promise<unknown>;
   /** Returns the other node that owns an actor; null when this node does, or when none is known to. */
   otherOwnerOf(actor: ActorRef): string | null;
+  /** Returns the name of the node that owns an actor, without its incarnation; null when none is known to. */
+  ownerNameOf(actor: ActorRef): string | null;
   /**
    * Gives all shards to other nodes while this one keeps serving (SIGTERM). Returns false when some are left
    * after `ms`. A single process returns true at once.

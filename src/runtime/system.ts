@@ -66,6 +66,7 @@ export function createSystem<P extends ActorProtocol<P>>(parts: SystemParts): Ac
     queryNodes: (query, ms) => node.queries.queryNodes(query, ms),
     queryOwner: (actor, query, ms) => node.queries.queryOwner(actor, query, ms),
     otherOwnerOf: (actor) => node.queries.otherOwnerOf(actor),
+    ownerNameOf: (actor) => node.queries.ownerNameOf(actor),
     handOff: placement.handOff,
     lagMs: node.committer.lagMs,
     commitSeconds: node.committer.commitSeconds,

@@ -63,6 +63,8 @@ export interface Settings {
   readonly keyFailures: number;
   readonly drainMs: number;
   readonly lbWaitMs: number;
+  /** Whether answers name the node that serves the account, for a load balancer. */
+  readonly lbNodeHeader: boolean;
   readonly metricsToken: string | null;
   /** How traces of requests are exported; null where they are not. */
   readonly tracing: TracingSettings | null;
@@ -177,6 +179,7 @@ export function readSettings(env: Env, terminal: boolean): Settings {
     keyFailures: integer("KEY_FAILURES", 3, 1, 1_000_000),
     drainMs: integer("DRAIN_MS", 30_000, 0, 3_600_000),
     lbWaitMs: integer("LB_WAIT_MS", natsUrl === null ? 0 : 5_000, 0, 600_000),
+    lbNodeHeader: oneOf("LB_NODE_HEADER", "0", ["0", "1"]) === "1",
     metricsToken: text("METRICS_TOKEN"),
     tracing: checkedTracing(text),
     logDays: integer("LOG_DAYS", 365, 1, 36_500),

@@ -1,5 +1,6 @@
-// deploy/haproxy.cfg at work, before stand-ins of the nodes on loopback: only ready nodes are asked, a stream's events come one by
-// one, nodes hear who the client is, and the balancer's own health is that of the nodes.
+// deploy/haproxy.cfg at work, before stand-ins of the nodes on loopback: only ready nodes are asked, an account's requests go to the
+// node that its answers name, a stream's events come one by one, nodes hear who the client is, and the balancer's own health is
+// that of the nodes.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,12 +11,20 @@ import { until } from "../e2e/harness.ts";
 import { freePort } from "../store/tcp.ts";
 import { programOf, read } from "./operator-files.ts";
 
+/** Requests at once with which a node gets no more of an account by its name. */
+const FULL_AT = 20;
 const program = programOf("haproxy", "the load balancer of compose.yaml");
 const folder = mkdtempSync(join(tmpdir(), "arborgate-balancer-"));
 /** Whether each node is ready, by its number. */
 const ready = [true, true, true];
-/** Releases the second event of the stream that is open. */
-let release = () => {};
+/** Releases the second event of each stream that is open. */
+const releases: (() => void)[] = [];
+const release = () => {
+  for (const one of releases.splice(0)) one();
+};
+/** The node that serves each account, by what its requests have as their key. */
+const accountNodes = new Map<string, number>();
+const keyOf = ({ headers }: Request) => headers.get("authorization") ?? headers.get("x-api-key") ?? "";
 
 const node = (i: number, part: "service" | "administration") =>
   Bun.serve({
@@ -26,10 +35,15 @@ const node = (i: number, part: "service" | "administration") =>
       // A check of HAProxy names no host.
       const { pathname } = new URL(request.url, "http://node");
       if (pathname === "/readyz") return new Response("", { status: ready[i] ? 200 : 503 });
-      if (pathname !== "/stream")
-        return Response.json({ part, node: i + 1, forwarded: request.headers.get("x-forwarded-for") });
+      const accountNode = accountNodes.get(keyOf(request));
+      const named: Record<string, string> =
+        accountNode === undefined ? {} : { "x-arbor-node": `gateway-${accountNode}` };
+      if (pathname !== "/stream") {
+        const answer = { part, node: i + 1, forwarded: request.headers.get("x-forwarded-for") };
+        return Response.json(answer, { headers: named });
+      }
       const second = Promise.withResolvers<void>();
-      release = second.resolve;
+      releases.push(second.resolve);
       const events = new ReadableStream({
         async start(stream) {
           stream.enqueue("data: 1\n\n");
@@ -38,7 +52,9 @@ const node = (i: number, part: "service" | "administration") =>
           stream.close();
         },
       });
-      return new Response(events, { headers: { "content-type": "text/event-stream" } });
+      return new Response(events, {
+        headers: { "content-type": "text/event-stream", "x-node": `${i + 1}`, ...named },
+      });
     },
   });
 const nodes = [0, 1, 2].map((i) => ({
@@ -48,7 +64,14 @@ const nodes = [0, 1, 2].map((i) => ({
 
 let child: Child | null = null;
 const ports: Record<string, number> = {};
-const ask = async (port: string, path: string) => fetch(`http://127.0.0.1:${ports[port]}${path}`);
+const ask = async (port: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${ports[port]}${path}`, { headers });
+/** The numbers of the nodes that answer an account's next requests, each once. */
+async function nodesOf(headers: Record<string, string>, times = 12): Promise<number[]> {
+  const asked = Array.from({ length: times }, () => ask("8080", "/x", headers));
+  const answers = await Promise.all((await Promise.all(asked)).map((answer) => answer.json()));
+  return [...new Set(answers.map(({ node }) => node))].sort();
+}
 const statusOf = (port: string, path: string) =>
   ask(port, path).then(
     ({ status }) => status,
@@ -61,6 +84,7 @@ beforeAll(async () => {
   const config = read("deploy/haproxy.cfg")
     // A test's process may have fewer files open than the container: compose.test.ts compares these two.
     .replace(/maxconn \d+/, "maxconn 100")
+    .replace(/(srv_conn\(gateway-\d\)) lt \d+/g, `$1 lt ${FULL_AT}`)
     .replace(/bind :(\d+)/g, (_, port: string) => `bind 127.0.0.1:${ports[port]}`)
     .replace(/gateway-(\d):(\d+)/g, (_, n: string, port: string) => {
       const { service, administration } = nodes[Number(n) - 1]!;
@@ -80,6 +104,14 @@ afterAll(async () => {
     nodes.flatMap(({ service, administration }) => [service.stop(true), administration.stop(true)]),
   );
   rmSync(folder, { recursive: true });
+});
+
+test("the page has the same rules for accounts and their nodes as the file", () => {
+  const rules = (text: string) => text.match(/^ {2}(stick-table|use-server|http-re).*\n/gm)!.join("");
+  const [, backend] = /^backend gateways\n(.*?)\n\n/ms.exec(`${read("deploy/haproxy.cfg")}\n`)!;
+  const [, section] = /^### An account's own node\n(.*?)^#/ms.exec(read("docs/cluster.md"))!;
+  expect(rules(section!)).toBe(rules(`${backend}\n`).replaceAll("gateway-", "gw-"));
+  expect(rules(section!).split("\n")).toHaveLength(11);
 });
 
 describe.skipIf(program === null)("the load balancer", () => {
@@ -104,6 +136,57 @@ describe.skipIf(program === null)("the load balancer", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
+  test("sends an account's requests to the node that its last answer named, in both styles", async () => {
+    for (const [key, node] of [
+      ["Bearer sk-a", 1],
+      ["Bearer sk-b", 2],
+      ["Bearer sk-c", 3],
+    ] as const) {
+      accountNodes.set(key, node);
+      await ask("8080", "/x", { authorization: key });
+      expect(await nodesOf({ authorization: key })).toEqual([node]);
+    }
+    accountNodes.set("sk-d", 2);
+    await ask("8080", "/x", { "x-api-key": "sk-d" });
+    expect(await nodesOf({ "x-api-key": "sk-d" })).toEqual([2]);
+    // An account that moved: the node that had it names the new one.
+    accountNodes.set("Bearer sk-a", 3);
+    await ask("8080", "/x", { authorization: "Bearer sk-a" });
+    expect(await nodesOf({ authorization: "Bearer sk-a" })).toEqual([3]);
+  });
+
+  test("spreads requests without a key, and those of accounts whose node nobody has named", async () => {
+    for (const headers of [{}, { authorization: "Bearer sk-unknown" }] as Record<string, string>[]) {
+      expect(await nodesOf(headers, 30)).toEqual([1, 2, 3]);
+    }
+  });
+
+  test("keeps the node's name from clients, of either port", async () => {
+    const headers = { authorization: "Bearer sk-b" };
+    for (const [port, path] of [
+      ["8080", "/x"],
+      ["8081", "/x"],
+      ["8080", "/stream"],
+    ] as const) {
+      const answer = await ask(port, path, headers);
+      release();
+      await answer.text();
+      expect([answer.status, answer.headers.get("x-arbor-node")]).toEqual([200, null]);
+    }
+  });
+
+  test("sends no more of an account to its node than that has room for", async () => {
+    const headers = { authorization: "Bearer sk-b" };
+    const streams: Response[] = [];
+    for (let i = 0; i < FULL_AT + 2; i++) streams.push(await ask("8080", "/stream", headers));
+    const nodes = streams.map((answer) => answer.headers.get("x-node"));
+    expect(nodes.slice(0, FULL_AT)).toEqual(new Array(FULL_AT).fill("2"));
+    expect(nodes.slice(FULL_AT)).not.toContain("2");
+    release();
+    await Promise.all(streams.map((answer) => answer.text()));
+    expect(await nodesOf(headers)).toEqual([2]);
+  });
+
   test("asks only nodes that are ready, and is not well when none is", async () => {
     ready[0] = false;
     ready[1] = false;
@@ -112,10 +195,21 @@ describe.skipIf(program === null)("the load balancer", () => {
       return [...new Set(await Promise.all(answers))];
     };
     await until("the two are passed over", async () => (await asked()).join() === "3");
+    // The node of this account is one of them.
+    expect(await nodesOf({ authorization: "Bearer sk-b" })).toEqual([3]);
     ready[2] = false;
     await until("it says so", async () => (await statusOf("8404", "/healthz")) === 503);
     expect(await statusOf("8080", "/x")).toBe(503);
     ready.fill(true);
     await until("they are back", async () => (await statusOf("8404", "/healthz")) === 200);
+  });
+
+  test("sends a request to another node when that of the account takes no connection", async () => {
+    const headers = { authorization: "Bearer sk-b" };
+    await until("its node gets its requests again", async () => (await nodesOf(headers)).join() === "2");
+    await nodes[1]!.service.stop(true);
+    // A check has not seen it yet, or has: no request fails either way.
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask("8080", "/x", headers)));
+    expect(answers.map(({ status }) => status)).toEqual(new Array(6).fill(200));
   });
 });

@@ -223,6 +223,9 @@ describe("the whole cluster", () => {
     expect(await rig.a.system.queryOwner(ownedBy(rig.b), who, 500)).toBe("b");
     expect(rig.a.system.otherOwnerOf(ownedBy(rig.a))).toBeNull();
     expect(rig.a.system.otherOwnerOf(ownedBy(rig.b))).toBe(rig.b.placement.node());
+    // A name is without the incarnation, on the owner as elsewhere.
+    const names = [rig.a, rig.b].map(({ system }) => system.ownerNameOf(ownedBy(rig.b)));
+    expect(names).toEqual(["b", "b"]);
     rig.b.freeze();
     const asked = rig.a.system.queryOwner(ownedBy(rig.b), who, 500).catch((error) => error);
     await rig.run(600);

@@ -213,6 +213,11 @@ describe("LB_WAIT_MS", () => {
   });
 });
 
+test("LB_NODE_HEADER is on or off, and off by default", () => {
+  expect([read({}).lbNodeHeader, read({ LB_NODE_HEADER: "1" }).lbNodeHeader]).toEqual([false, true]);
+  expect(refusalOf({ LB_NODE_HEADER: "yes" })).toStartWith("LB_NODE_HEADER");
+});
+
 describe("SECRETS_KEY", () => {
   const KEY = Buffer.alloc(32, 1).toString("base64");
   test("is needed on MongoDB, by every command that opens secrets; the line says how to make one", () => {

@@ -1,17 +1,19 @@
 // The headers of gateway responses: which model and Level answered, how many attempts were made, and what the
-// limits leave; and the content types of answers other than JSON. The names are those of the client's API style.
+// limits leave; which node owns the account; and the content types of answers other than JSON. The names are those of
+// the client's API style.
 
 import type { RemainingLimit } from "../../../actors/account/rate-limits.ts";
+import type { AccountId } from "../../../actors/ids.ts";
+import type { HeaderRecord } from "../../base/header-reader.ts";
+import type { Outcome } from "../call.ts";
 import type { ApiStyle } from "../codec/key-formats.ts";
-import type { Admission, AdmittedContext } from "../context.ts";
-
-type Headers_ = Record<string, string>;
+import type { Admission, AdmittedContext, RequestContext } from "../context.ts";
 
 /** Returns the headers of an answer. `attempts` is the number of all attempts. */
 export function headersOf(
   { requestId, endpoint, admission, startedAtMs }: AdmittedContext,
   attempts: number,
-): Headers_ {
+): Record<string, string> {
   const { route, admitted } = admission;
   const headers = earlyHeaders(requestId, endpoint.dialect.name, admitted, startedAtMs);
   headers["x-arbor-model"] = headerText(route.model);
@@ -26,7 +28,7 @@ export function earlyHeaders(
   style: ApiStyle,
   { requests, tokensLeft }: Admission["admitted"],
   now: number,
-): Headers_ {
+): Record<string, string> {
   const headers = idsFor(requestId, style);
   if (requests !== null) LIMITS[style](headers, "requests", requests, now);
   if (tokensLeft !== null) LIMITS[style](headers, "tokens", tokensLeft, now);
@@ -37,18 +39,41 @@ export function earlyHeaders(
  * Returns the headers of an answer that is given again. The headers about the request stay, the id is that of
  * the repeat, and the limits are left out because they are out of date.
  */
-export function replayed(kept: Readonly<Headers_>, requestId: string, style: ApiStyle): Headers_ {
+export function replayed(kept: HeaderRecord, requestId: string, style: ApiStyle): Record<string, string> {
   const own = Object.entries(kept).filter(([name]) => name.startsWith("x-arbor-") || name === "content-type");
   return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
 }
 
+/** Returns the name of the node that owns an account; null when none is known to. */
+export type NodeOfAccount = (account: AccountId) => string | null;
+
+/**
+ * Adds the header that names the node of a request's account (LB_NODE_HEADER), if its caller is known. A load balancer that
+ * sends the account's next requests to that node saves them the messages between nodes, and takes the header off, since it
+ * is not for clients. Every node answers every request, so a name that is out of date costs those messages and nothing
+ * else. It is added when an answer leaves, and never kept with one that may be given again.
+ */
+export function withAccountNode(
+  outcome: Outcome,
+  nodeOfAccount: NodeOfAccount,
+  { identifiedAs }: Pick<RequestContext, "identifiedAs">,
+): Outcome {
+  const node = identifiedAs === null ? null : nodeOfAccount(identifiedAs.account);
+  return node === null ? outcome : { ...outcome, headers: { ...outcome.headers, "x-arbor-node": node } };
+}
+
 /** The SDKs of each style read the id from a header of their own. */
-const idsFor = (requestId: string, style: ApiStyle): Headers_ =>
+const idsFor = (requestId: string, style: ApiStyle): Record<string, string> =>
   style === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
     : { "x-request-id": requestId };
 
-type Write = (into: Headers_, what: "requests" | "tokens", left: RemainingLimit, now: number) => void;
+type Write = (
+  into: Record<string, string>,
+  what: "requests" | "tokens",
+  left: RemainingLimit,
+  now: number,
+) => void;
 
 /** The headers of a limit, what remains of it, and when it is whole again. */
 type LimitNames = readonly [limit: string, remaining: string, reset: string];

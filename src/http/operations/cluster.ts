@@ -5,7 +5,7 @@ import { SECOND_MS } from "../../../actors/time.ts";
 import { inTime } from "../../base/clock.ts";
 import { readLastVerify } from "../../report/verify/last-verify.ts";
 import type { Placement } from "../../runtime/placement/placement.ts";
-import { nameOf, nodeId } from "../../runtime/placement/shard-table.ts";
+import { displayName, nodeId } from "../../runtime/placement/shard-table.ts";
 import { SHARDS } from "../../runtime/shards.ts";
 import type { SystemStats } from "../../runtime/system.ts";
 import type { Store } from "../../store/store.ts";
@@ -113,9 +113,6 @@ export async function clusterOverview({ system, placement, store, clock }: Clust
     last_verify: last && { ...last, at: new Date(last.at).toISOString() },
   };
 }
-
-/** Returns the name of a node without its incarnation. The id of a single process is its name. */
-const displayName = (node: string): string => (node.includes("#") ? nameOf(node) : node);
 
 const figuresOf = (figures: readonly Figure[], stats: SystemStats): Record<string, number> =>
   Object.fromEntries(figures.map(([name, read]) => [name, Math.round(read(stats) ?? 0)]));

@@ -6,6 +6,7 @@ import { type Clock, inTime } from "../../base/clock.ts";
 import { UnavailableError } from "../../base/errors.ts";
 import { type ActorRef, actorName } from "../actor.ts";
 import type { Placement } from "../placement/placement.ts";
+import { displayName } from "../placement/shard-table.ts";
 import { shardOf } from "../shards.ts";
 import type { NodeProtocol } from "./node-protocol.ts";
 
@@ -48,6 +49,11 @@ export class NodeQueries {
   otherOwnerOf(actor: ActorRef): string | null {
     const owner = this.placement.ownerOf(shardOf(actorName(actor)));
     return owner === null || owner.node === this.placement.node() ? null : owner.node;
+  }
+
+  ownerNameOf(actor: ActorRef): string | null {
+    const owner = this.placement.ownerOf(shardOf(actorName(actor)));
+    return owner === null ? null : displayName(owner.node);
   }
 
   send(node: string, query: NodeQuery, ms: number): Promise<unknown> {

@@ -11,6 +11,8 @@ export type NodeId = string;
 export const nodeId = (name: string, incarnation: string): NodeId => `${name}#${incarnation}`;
 /** Returns the name in a node id. */
 export const nameOf = (node: NodeId): string => node.slice(0, node.lastIndexOf("#"));
+/** Returns the name of a node for operators, without its incarnation. The id of a single process is its name. */
+export const displayName = (node: string): string => (node.includes("#") ? nameOf(node) : node);
 /** Returns the incarnation in a node id. */
 export const incarnationOf = (node: NodeId): string => node.slice(node.lastIndexOf("#") + 1);
 

@@ -2,7 +2,7 @@
 // when no connection came about, and keeps the connections of clients open. Nodes that come back with another address are
 // told to it on its socket. Where it is not installed, tests that need it are skipped, loudly; with CI=true that is a failure.
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startChild } from "../../children.ts";
 import { freePort } from "../../store/tcp.ts";
@@ -21,7 +21,18 @@ export interface Balancer {
 export const haproxy = (): string | null =>
   Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });
 
-const config = (port: number, socket: string, nodes: readonly string[]): string => `
+/**
+ * Returns the rules of deploy/haproxy.cfg by which an account's requests go to the node that serves it, for these nodes. One that
+ * the file has no number for gets no account by its name.
+ */
+function accountRules(nodes: readonly string[]): string {
+  const file = readFileSync(join(import.meta.dir, "../../../deploy/haproxy.cfg"), "utf8");
+  const backend = /^backend gateways\n(.*?)\n\n/ms.exec(file)![1]!;
+  const rules = backend.split("\n").filter((line) => /^ {2}(stick-table|use-server|http-re)/.test(line));
+  return rules.join("\n").replace(/gateway-(\d)/g, (_, n: string) => nodes[Number(n) - 1]!);
+}
+
+const config = (port: number, socket: string, nodes: readonly string[], rules: string): string => `
 global
   nbthread 1
   stats socket ${socket} mode 600 level admin
@@ -39,6 +50,7 @@ frontend clients
   default_backend nodes
 backend nodes
   balance roundrobin
+${rules}
   option httpchk GET /readyz
   http-check expect status 200
   timeout check 1500ms
@@ -48,8 +60,15 @@ ${nodes.map((node) => `  server ${node} 127.0.0.1:1`).join("\n")}
 
 const TRIES = 5;
 
-/** Starts it without any node; `point` sets where they are. */
-export async function startBalancer(directory: string, nodes: readonly string[]): Promise<Balancer> {
+/**
+ * Starts it without any node; `point` sets where they are. With `byAccount` it sends an account's requests to the node that
+ * serves it, which nodes name with LB_NODE_HEADER; otherwise to the nodes in turn.
+ */
+export async function startBalancer(
+  directory: string,
+  nodes: readonly string[],
+  byAccount: boolean,
+): Promise<Balancer> {
   const program = haproxy();
   if (program === null) throw new Error("haproxy is not installed");
   const socket = join(directory, "haproxy.sock");
@@ -57,7 +76,7 @@ export async function startBalancer(directory: string, nodes: readonly string[])
   // Somebody may take the port between the look and the start: then another is tried.
   for (let tries = 1; ; tries++) {
     const port = await freePort();
-    writeFileSync(file, config(port, socket, nodes));
+    writeFileSync(file, config(port, socket, nodes, byAccount ? accountRules(nodes) : ""));
     const child = startChild([program, "-db", "-f", file]);
     await until(
       "HAProxy runs",

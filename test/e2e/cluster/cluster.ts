@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly nodes?: readonly string[];
   /** Over the settings of every node. */
   readonly env?: Record<string, string>;
+  /** Whether the balancer sends an account's requests to the node that serves it; otherwise they go to all nodes in turn. */
+  readonly byAccount?: boolean;
   /** When false, nodes are created, and their test starts them. */
   readonly started?: boolean;
 }
@@ -63,7 +65,8 @@ export interface Cluster
 }
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster | null> {
-  const { what, nodes: names = NAMES, env = {}, started = true } = options;
+  const { what, nodes: names = NAMES, byAccount = false, started = true } = options;
+  const env = byAccount ? { LB_NODE_HEADER: "1", ...options.env } : options.env;
   if (haproxy() === null) return missing(what, "HAProxy is not installed");
   const server = await mongoServer(what);
   if (server === null) return null;
@@ -72,7 +75,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster | n
   const directory = mkdtempSync(join(tmpdir(), "arborgate-cluster-"));
   const storeUrl = newDatabase(server);
   const provider = startProvider();
-  const balancer = await startBalancer(directory, [...names, "d"]);
+  const balancer = await startBalancer(directory, [...names, "d"], byAccount);
   const nodes: ClusterNode[] = [];
   const calls = callsTo(
     () => balancer.url,
