@@ -9,7 +9,10 @@ export interface Clock {
   wall(): number;
   /** Returns monotonic milliseconds, for leases, budgets and lag. */
   mono(): number;
-  /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels it. */
+  /**
+   * Calls `fn` once after `ms` milliseconds, and soon where that is less than zero, as for a time that has passed. Returns a
+   * function that cancels it.
+   */
   after(ms: number, fn: () => void): () => void;
   /** Calls `fn` at the end of the event loop's current turn, when the events that are due in it have been handled. */
   endOfTurn(fn: () => void): void;
@@ -41,7 +44,8 @@ export function realClock(offset: () => number = () => 0): Clock {
     mono,
     after(ms, fn) {
       if (ms >= COARSE_MS) return deadlines.after(ms, fn);
-      const timer = setTimeout(fn, ms);
+      // The runtime warns of a negative time on the standard error, among the lines of the log.
+      const timer = setTimeout(fn, Math.max(0, ms));
       return () => clearTimeout(timer);
     },
     endOfTurn: (fn) => void setImmediate(fn),
