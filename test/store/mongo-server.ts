@@ -33,6 +33,12 @@ const STANDIN = join(import.meta.dir, "mongo-server");
 const LIBRARIES = resolve(import.meta.dir, "../../.cache/mongo-java-server-1.47.0");
 
 const MODEST = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dio.netty.eventLoopThreads=1"];
+const HEAP = "512m";
+/**
+ * Flags for a heap that fills with what stays: the whole of it from the start, and little of it for what is young. A collection
+ * that grows the heap, or that copies gigabytes which have just been written, would stop the server for seconds.
+ */
+const filling = (heap: string): string[] => [`-Xms${heap}`, `-Xmx${heap}`, "-Xmn96m"];
 
 let shared: Promise<TestMongo | null> | null = null;
 let databases = 0;
@@ -50,9 +56,9 @@ export async function mongoServer(what: string): Promise<string | null> {
 
 /**
  * Starts a server that nobody else uses, or names the one of MONGODB_TEST_URL; null: there is none to be had. The stand-in
- * keeps all in memory: `heap` is what it may take.
+ * keeps all in memory: `heap` is what it may take and will fill; without it there is little.
  */
-export async function startMongo(heap = "512m"): Promise<TestMongo | null> {
+export async function startMongo(heap?: string): Promise<TestMongo | null> {
   const given = process.env.MONGODB_TEST_URL;
   if (given) return { url: given, pid: null, stop: async () => {} };
   const mongod = Bun.which("mongod");
@@ -73,10 +79,11 @@ export async function dropDatabase(url: string): Promise<void> {
   await client.db().dropDatabase();
 }
 
-async function startStandIn(java: string, heap: string): Promise<TestMongo> {
+async function startStandIn(java: string, heap: string | undefined): Promise<TestMongo> {
   // It ends when its standard input does: with this process, however that ends. It answers with documents that it is
   // changing for somebody else, unless one thread does it all.
-  const command = [java, `-Xmx${heap}`, ...MODEST, "-cp", join(LIBRARIES, "*"), join(STANDIN, "Main.java")];
+  const memory = heap === undefined ? [`-Xmx${HEAP}`] : filling(heap);
+  const command = [java, ...memory, ...MODEST, "-cp", join(LIBRARIES, "*"), join(STANDIN, "Main.java")];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const url = await firstLine(child, /^ready (\S+)\n/);
   return owned(url, child.pid, child);
