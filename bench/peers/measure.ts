@@ -30,14 +30,16 @@ export interface PeerFigures {
 }
 
 interface Effort {
+  /** How long each configuration is warmed up before the rounds of a kind, ms: runtimes compile what they have run often. */
+  readonly warmUpMs: number;
   readonly rounds: number;
   readonly roundMs: number;
   /** Requests of a round with one in flight. They are few, because a stream takes some configurations a tenth of a second. */
   readonly requests: number;
 }
 
-const FULL: Effort = { rounds: 6, roundMs: 3_000, requests: 150 };
-const QUICK: Effort = { rounds: 2, roundMs: 1_000, requests: 60 };
+const FULL: Effort = { warmUpMs: 20_000, rounds: 6, roundMs: 3_000, requests: 150 };
+const QUICK: Effort = { warmUpMs: 0, rounds: 2, roundMs: 1_000, requests: 60 };
 /** Requests of each such round that only warm up. */
 const WARM_UP = 20;
 
@@ -67,8 +69,11 @@ async function loadAll(
   stage: Stage,
   running: readonly Running[],
   kind: Kind,
-  { rounds, roundMs }: Effort,
+  { warmUpMs, rounds, roundMs }: Effort,
 ): Promise<LoadFigures[]> {
+  if (warmUpMs > 0) {
+    for (const { process, target } of running) await spend(stage.load, [process], [target], kind, warmUpMs);
+  }
   const sides = running.map(
     ({ process, target }) =>
       () =>
