@@ -14,8 +14,8 @@ import { NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 interface Kind extends Ask {
   readonly what: string;
   /**
-   * How requests are spread over the three: to the nodes in turn, or each to the node that owns its account, as a load balancer
-   * does that learns it from answers (LB_NODE_HEADER).
+   * What the three nodes are asked by: each node in turn, or each request by the node that owns its account, which a load
+   * balancer learns from answers (LB_NODE_HEADER).
    */
   readonly to: "nodes in turn" | "owner";
 }
@@ -54,10 +54,10 @@ interface Round extends Spent {
   readonly besidesUs: readonly number[];
 }
 
-/** A fleet, and where its requests go. */
-type Loaded = Pick<Fleet, "nodes" | "targets">;
+/** The nodes that are measured, and the targets that their requests go to. */
+type Asked = Pick<Fleet, "nodes" | "targets">;
 
-async function roundOf({ load }: ClusterStage, fleet: Loaded, kind: Kind, ms: number): Promise<Round> {
+async function roundOf({ load }: ClusterStage, fleet: Asked, kind: Kind, ms: number): Promise<Round> {
   const before = besidesMs();
   const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms);
   const after = besidesMs();

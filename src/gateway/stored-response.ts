@@ -18,7 +18,7 @@ import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/ide
 import { acceptFreshProfile, mustKeepUp } from "./admission/admission.ts";
 import { addressFor } from "./admission/admission-request.ts";
 import type { Settlement } from "./admission/settlement.ts";
-import { earlyHeaders } from "./answer/headers.ts";
+import { earlyHeaders, type NodeOfAccount, withAccountNode } from "./answer/headers.ts";
 import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } from "./attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
@@ -62,6 +62,8 @@ export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts
   readonly lagMostMs: number;
   /** Watches the ends of requests. */
   readonly observer: RequestObserver;
+  /** Finds the node that answers name as their account's; null where they name none. */
+  readonly nodeOfAccount: NodeOfAccount | null;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
@@ -94,7 +96,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
         const end = answer.kind === "whole" ? FREE_ANSWER : endOf(answer);
         report.noteEnd(endForClient(request.signal, end), 1);
-        return { headers, ...answer };
+        return withAccountNode({ headers, ...answer }, parts.nodeOfAccount, report);
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
@@ -102,7 +104,8 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       const end = endOf({ refusal: parts.refusalFor(error) });
       report.noteEnd(endForClient(request.signal, end), 0);
       if (!(error instanceof RefusedError)) throw error;
-      return { kind: "refused", refusal: error.refusal, headers };
+      const refused: Outcome = { kind: "refused", refusal: error.refusal, headers };
+      return withAccountNode(refused, parts.nodeOfAccount, report);
     } finally {
       lifetime.close();
       parts.observer.ended(report, parts.clock.mono());

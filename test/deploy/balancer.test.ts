@@ -7,12 +7,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, startChild } from "../children.ts";
+import { commandHaproxy } from "../e2e/cluster/balancer.ts";
 import { until } from "../e2e/harness.ts";
 import { freePort } from "../store/tcp.ts";
 import { programOf, read } from "./operator-files.ts";
 
-/** Requests at once with which a node gets no more of an account by its name. */
-const FULL_AT = 20;
+/** Requests at once of one account, and how many of them its node has when no other runs: half of them and 30, one more or less. */
+const AT_ONCE = 80;
+const AT_ITS_NODE = 70;
 const program = programOf("haproxy", "the load balancer of compose.yaml");
 const folder = mkdtempSync(join(tmpdir(), "arborgate-balancer-"));
 /** Whether each node is ready, by its number. */
@@ -62,6 +64,14 @@ const nodes = [0, 1, 2].map((i) => ({
   administration: node(i, "administration"),
 }));
 
+/** Makes an account of this node whose first request the balancer has seen. Returns the headers of its next ones. */
+async function knownAccount(node: number): Promise<Record<string, string>> {
+  const authorization = `Bearer sk-${accountNodes.size}`;
+  accountNodes.set(authorization, node);
+  await ask("8080", "/x", { authorization });
+  return { authorization };
+}
+
 let child: Child | null = null;
 const ports: Record<string, number> = {};
 const ask = async (port: string, path: string, headers: Record<string, string> = {}) =>
@@ -71,6 +81,11 @@ async function nodesOf(headers: Record<string, string>, times = 12): Promise<num
   const asked = Array.from({ length: times }, () => ask("8080", "/x", headers));
   const answers = await Promise.all((await Promise.all(asked)).map((answer) => answer.json()));
   return [...new Set(answers.map(({ node }) => node))].sort();
+}
+/** How many API keys the balancer remembers. */
+async function entries(): Promise<number> {
+  const table = await commandHaproxy(join(folder, "haproxy.sock"), "show table gateways");
+  return Number(/used:(\d+)/.exec(table)![1]);
 }
 const statusOf = (port: string, path: string) =>
   ask(port, path).then(
@@ -83,8 +98,8 @@ beforeAll(async () => {
   for (const port of ["8080", "8081", "8404"]) ports[port] = await freePort();
   const config = read("deploy/haproxy.cfg")
     // A test's process may have fewer files open than the container: compose.test.ts compares these two.
-    .replace(/maxconn \d+/, "maxconn 100")
-    .replace(/(srv_conn\(gateway-\d\)) lt \d+/g, `$1 lt ${FULL_AT}`)
+    .replace(/maxconn \d+/, "maxconn 200")
+    .replace(/^global$/m, `$&\n  stats socket ${join(folder, "haproxy.sock")} mode 600`)
     .replace(/bind :(\d+)/g, (_, port: string) => `bind 127.0.0.1:${ports[port]}`)
     .replace(/gateway-(\d):(\d+)/g, (_, n: string, port: string) => {
       const { service, administration } = nodes[Number(n) - 1]!;
@@ -110,8 +125,10 @@ test("the page has the same rules for accounts and their nodes as the file", () 
   const rules = (text: string) => text.match(/^ {2}(stick-table|use-server|http-re).*\n/gm)!.join("");
   const [, backend] = /^backend gateways\n(.*?)\n\n/ms.exec(`${read("deploy/haproxy.cfg")}\n`)!;
   const [, section] = /^### An account's own node\n(.*?)^#/ms.exec(read("docs/cluster.md"))!;
-  expect(rules(section!)).toBe(rules(`${backend}\n`).replaceAll("gateway-", "gw-"));
-  expect(rules(section!).split("\n")).toHaveLength(11);
+  expect(rules(section!)).toBe(
+    rules(`${backend}\n`).replaceAll("gateway-", "gw-").replace("(gateways)", "(arborgate)"),
+  );
+  expect(rules(section!).split("\n")).toHaveLength(14);
 });
 
 describe.skipIf(program === null)("the load balancer", () => {
@@ -162,7 +179,7 @@ describe.skipIf(program === null)("the load balancer", () => {
   });
 
   test("keeps the node's name from clients, of either port", async () => {
-    const headers = { authorization: "Bearer sk-b" };
+    const headers = await knownAccount(1);
     for (const [port, path] of [
       ["8080", "/x"],
       ["8081", "/x"],
@@ -176,18 +193,28 @@ describe.skipIf(program === null)("the load balancer", () => {
   });
 
   test("sends no more of an account to its node than that has room for", async () => {
-    const headers = { authorization: "Bearer sk-b" };
+    const headers = await knownAccount(2);
     const streams: Response[] = [];
-    for (let i = 0; i < FULL_AT + 2; i++) streams.push(await ask("8080", "/stream", headers));
-    const nodes = streams.map((answer) => answer.headers.get("x-node"));
-    expect(nodes.slice(0, FULL_AT)).toEqual(new Array(FULL_AT).fill("2"));
-    expect(nodes.slice(FULL_AT)).not.toContain("2");
+    for (let i = 0; i < AT_ONCE; i++) streams.push(await ask("8080", "/stream", headers));
+    const asked = streams.map((answer) => answer.headers.get("x-node"));
+    expect(asked.slice(0, 55)).toEqual(new Array(55).fill("2"));
+    expect(asked.filter((node) => node === "2").length).toBeWithin(AT_ITS_NODE - 1, AT_ITS_NODE + 2);
     release();
     await Promise.all(streams.map((answer) => answer.text()));
     expect(await nodesOf(headers)).toEqual([2]);
   });
 
+  test("remembers no key that no node has accepted", async () => {
+    const known = await knownAccount(1);
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) => ask("8080", "/x", { authorization: `Bearer no-${i}` })),
+    );
+    expect(await nodesOf(known)).toEqual([1]);
+    expect(await entries()).toBe(accountNodes.size);
+  });
+
   test("asks only nodes that are ready, and is not well when none is", async () => {
+    const account = await knownAccount(2);
     ready[0] = false;
     ready[1] = false;
     const asked = async () => {
@@ -196,7 +223,7 @@ describe.skipIf(program === null)("the load balancer", () => {
     };
     await until("the two are passed over", async () => (await asked()).join() === "3");
     // The node of this account is one of them.
-    expect(await nodesOf({ authorization: "Bearer sk-b" })).toEqual([3]);
+    expect(await nodesOf(account)).toEqual([3]);
     ready[2] = false;
     await until("it says so", async () => (await statusOf("8404", "/healthz")) === 503);
     expect(await statusOf("8080", "/x")).toBe(503);
@@ -205,7 +232,7 @@ describe.skipIf(program === null)("the load balancer", () => {
   });
 
   test("sends a request to another node when that of the account takes no connection", async () => {
-    const headers = { authorization: "Bearer sk-b" };
+    const headers = await knownAccount(2);
     await until("its node gets its requests again", async () => (await nodesOf(headers)).join() === "2");
     await nodes[1]!.service.stop(true);
     // A check has not seen it yet, or has: no request fails either way.

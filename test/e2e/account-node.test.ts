@@ -1,7 +1,7 @@
-// LB_NODE_HEADER: every answer to a caller that is known names the node of its account, however the request ends, and no other does.
+// LB_NODE_HEADER: answers and refusals to a caller that is known name the node of its account, and no others do.
 
 import { describe, expect, test } from "bun:test";
-import { asking, charges, fresh } from "./harness.ts";
+import { asking, charges, fresh, MODEL } from "./harness.ts";
 import { streamChat } from "./streaming.ts";
 import { prepared, useBench } from "./use-bench.ts";
 
@@ -35,16 +35,30 @@ describe("with the setting", () => {
     expect(charges(await bench.ledger(key))).toHaveLength(1);
   });
 
-  test("so does every error of a caller that is known; an unknown one learns nothing", async () => {
+  test("so do refusals of a caller that is known; an unknown one learns nothing", async () => {
     const unknownModel = await bench.chat(account.key, "", { model: `unknown-${fresh()}` });
     const noJson = await bench.call(account.key, "POST", "/v1/chat/completions", "{");
     const failed = await bench.chat(account.key, "[[fault=400]]");
     expect([unknownModel.status, noJson.status, failed.status]).toEqual([404, 400, 400]);
     for (const answer of [unknownModel, noJson, failed]) expect(answer.headers.get(NODE)).toBe("gw-1");
     for (const key of [null, "sk-of-nobody-0123456789"]) {
-      const answer = await bench.chat(key as string, "");
+      const answer = await bench.call(key, "POST", "/v1/chat/completions", asking(""));
       expect([answer.status, answer.headers.get(NODE)]).toEqual([401, null]);
     }
+  });
+});
+
+describe("a stored response", () => {
+  const bench = useBench({ settings: { LB_NODE_HEADER: "1", NODE_NAME: "gw-1" } });
+
+  test("names the node, and so does the refusal of one that is not known", async () => {
+    const { key } = await bench.subaccount(await bench.owner());
+    const made = await bench.call(key, "POST", "/v1/responses", { model: MODEL, input: "[[output=1]]" });
+    expect([made.status, made.headers.get(NODE)]).toEqual([200, "gw-1"]);
+    const read = await bench.call(key, "GET", `/v1/responses/${made.body.id}`);
+    expect([read.status, read.headers.get(NODE)]).toEqual([200, "gw-1"]);
+    const unknown = await bench.call(key, "GET", "/v1/responses/resp_unknown");
+    expect([unknown.status, unknown.headers.get(NODE)]).toEqual([404, "gw-1"]);
   });
 });
 

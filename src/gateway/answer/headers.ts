@@ -48,17 +48,18 @@ export function replayed(kept: HeaderRecord, requestId: string, style: ApiStyle)
 export type NodeOfAccount = (account: AccountId) => string | null;
 
 /**
- * Adds the header that names the node of a request's account (LB_NODE_HEADER), if its caller is known. A load balancer that
+ * Adds the header that names the node of a request's account (LB_NODE_HEADER), if the setting is on and its caller is known. A load balancer that
  * sends the account's next requests to that node saves them the messages between nodes, and takes the header off, since it
  * is not for clients. Every node answers every request, so a name that is out of date costs those messages and nothing
  * else. It is added when an answer leaves, and never kept with one that may be given again.
  */
 export function withAccountNode(
   outcome: Outcome,
-  nodeOfAccount: NodeOfAccount,
+  nodeOfAccount: NodeOfAccount | null,
   { identifiedAs }: Pick<RequestContext, "identifiedAs">,
 ): Outcome {
-  const node = identifiedAs === null ? null : nodeOfAccount(identifiedAs.account);
+  if (nodeOfAccount === null || identifiedAs === null) return outcome;
+  const node = nodeOfAccount(identifiedAs.account);
   return node === null ? outcome : { ...outcome, headers: { ...outcome.headers, "x-arbor-node": node } };
 }
 

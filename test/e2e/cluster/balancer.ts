@@ -29,7 +29,10 @@ function accountRules(nodes: readonly string[]): string {
   const file = readFileSync(join(import.meta.dir, "../../../deploy/haproxy.cfg"), "utf8");
   const backend = /^backend gateways\n(.*?)\n\n/ms.exec(file)![1]!;
   const rules = backend.split("\n").filter((line) => /^ {2}(stick-table|use-server|http-re)/.test(line));
-  return rules.join("\n").replace(/gateway-(\d)/g, (_, n: string) => nodes[Number(n) - 1]!);
+  return rules
+    .join("\n")
+    .replace("(gateways)", "(nodes)")
+    .replace(/gateway-(\d)/g, (_, n: string) => nodes[Number(n) - 1]!);
 }
 
 const config = (port: number, socket: string, nodes: readonly string[], rules: string): string => `
@@ -86,7 +89,10 @@ export async function startBalancer(
       return {
         url: `http://127.0.0.1:${port}`,
         async point(node, url) {
-          const said = await say(socket, `set server nodes/${node} addr 127.0.0.1 port ${new URL(url).port}`);
+          const said = await commandHaproxy(
+            socket,
+            `set server nodes/${node} addr 127.0.0.1 port ${new URL(url).port}`,
+          );
           if (!/changed|no need|nothing changed/i.test(said)) throw new Error(`HAProxy: ${said}`);
         },
         serving: async () => (await states()).filter(([, state]) => state === "2").map(([name]) => name),
@@ -101,7 +107,7 @@ export async function startBalancer(
   }
 
   async function up(): Promise<boolean> {
-    return say(socket, "show info").then(
+    return commandHaproxy(socket, "show info").then(
       (said) => said.includes("Pid"),
       () => false,
     );
@@ -109,12 +115,15 @@ export async function startBalancer(
 
   /** Name and operational state (2: up) of each server. */
   async function states(): Promise<[name: string, state: string][]> {
-    const rows = (await say(socket, "show servers state nodes")).split("\n").map((row) => row.split(" "));
+    const rows = (await commandHaproxy(socket, "show servers state nodes"))
+      .split("\n")
+      .map((row) => row.split(" "));
     return rows.filter((row) => row[1] === "nodes").map((row) => [row[3]!, row[5]!]);
   }
 }
 
-async function say(socket: string, command: string): Promise<string> {
+/** Sends a command to a HAProxy on its socket. Returns what it answers. */
+export async function commandHaproxy(socket: string, command: string): Promise<string> {
   const ended = Promise.withResolvers<string>();
   let said = "";
   const connection = await Bun.connect({
