@@ -147,6 +147,7 @@ async function run({ stream = false, provider, ...over }: Case) {
     requestHistory: { report: () => {} },
     observer: { ended: () => {} },
     tracer: null,
+    nodeOfAccount: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,

@@ -85,6 +85,7 @@ async function hopsToProvider(): Promise<number> {
     requestHistory: { report: () => {} },
     observer: { ended: () => {} },
     tracer: null,
+    nodeOfAccount: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,

@@ -18,6 +18,7 @@ function recalledAt(lagMs: number) {
     settlement: { cancel: () => undefined },
     requestHistory: { report: () => {} },
     observer: { ended: () => {} },
+    nodeOfAccount: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
   } as unknown as StoredResponseParts;
   return createStoredResponse(parts)({

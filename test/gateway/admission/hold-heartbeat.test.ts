@@ -57,6 +57,7 @@ function rig(admit = async (): Promise<object> => ADMITTED) {
     requestHistory: { report: () => {} },
     observer: { ended: () => {} },
     tracer: null,
+    nodeOfAccount: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,

@@ -76,6 +76,7 @@ async function steps(key: string | null): Promise<string[]> {
     requestHistory: { report: () => {} },
     observer: { ended: () => {} },
     tracer: null,
+    nodeOfAccount: null,
     refusalFor: (error: unknown) => refusalOf(error) ?? INTERNAL,
     random: countingRandom(),
     log: silent,
