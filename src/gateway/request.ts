@@ -26,7 +26,7 @@ import { createInFlight, type InFlight } from "./admission/in-flight.ts";
 import type { Settlement } from "./admission/settlement.ts";
 import type { FailedRequestLog } from "./answer/failed-request-log.ts";
 import { failedResponse } from "./answer/failed-response.ts";
-import { type NodeOfAccount, replayed, withAccountNode } from "./answer/headers.ts";
+import { type AccountNodeParts, replayed, withAccountNode } from "./answer/headers.ts";
 import { hasSseKeepalive, type KeepaliveParts, withSseKeepalive } from "./answer/sse-keepalive.ts";
 import { answerStream, type StreamAnswerParts } from "./answer/stream-answer.ts";
 import { answerWhole, type WholeAnswerParts } from "./answer/whole-answer.ts";
@@ -58,6 +58,7 @@ export interface GatewayParts
   extends FailoverParts,
     Omit<StreamAnswerParts, "ended" | "renewals">,
     WholeAnswerParts,
+    AccountNodeParts,
     KeepaliveParts {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
@@ -78,8 +79,6 @@ export interface GatewayParts
   readonly observer: RequestObserver;
   /** Begins traces of requests; null where they are not traced. */
   readonly tracer: RequestTracer | null;
-  /** Finds the node that answers name as their account's; null where they name none. */
-  readonly nodeOfAccount: NodeOfAccount | null;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
@@ -103,7 +102,7 @@ export type Gateway = (call: GatewayCall, endpoint: GatewayEndpoint) => Promise<
 export function createGateway(given: GatewayParts): Gateway {
   const autoQuota = createAutoQuota(given);
   const idempotentAdmission = createIdempotentAdmission({ ...given, autoQuota });
-  const { observer, clock, random, nodeOfAccount } = given;
+  const { observer, clock } = given;
   const ended = (context: ObservedContext): void => {
     if (!context.observeOnce()) return;
     observer.ended(context, clock.mono());
@@ -116,20 +115,18 @@ export function createGateway(given: GatewayParts): Gateway {
     deadlines: createRequestDeadlines(clock, given.limits.upstreamTimeoutMs),
     renewals: createHoldRenewals(clock),
   };
-  const begin = (call: GatewayCall, endpoint: GatewayEndpoint): RunningRequest => {
-    const lifetime = new RequestLifetime(call.signal, clock, parts.deadlines);
-    return new RunningRequest(random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
-  };
-  if (nodeOfAccount === null) return (call, endpoint) => runRequest(parts, begin(call, endpoint));
-  return async (call, endpoint) => {
-    const context = begin(call, endpoint);
-    return withAccountNode(await runRequest(parts, context), nodeOfAccount, context);
-  };
+  return (call, endpoint) => runRequest(parts, call, endpoint);
 }
 
-async function runRequest(parts: RequestParts, context: RunningRequest): Promise<Outcome> {
+async function runRequest(
+  parts: RequestParts,
+  call: GatewayCall,
+  endpoint: GatewayEndpoint,
+): Promise<Outcome> {
   const { clock } = parts;
-  const { requestId, endpoint, lifetime } = context;
+  const lifetime = new RequestLifetime(call.signal, clock, parts.deadlines);
+  const context = new RunningRequest(parts.random.id(), call, endpoint, lifetime, clock.wall(), clock.mono());
+  const { requestId } = context;
   // A stream closes its lifetime when it ends. A request with keepalives ends its hold with its work.
   let isStreaming = false;
   let endsWithWork = false;
@@ -139,7 +136,7 @@ async function runRequest(parts: RequestParts, context: RunningRequest): Promise
       reportEnded(parts, context, FREE_ANSWER, 0);
       context.wholeBody = granted.body;
       const headers = replayed(granted.headers, requestId, endpoint.dialect.name);
-      return { kind: "whole", body: granted.body, headers };
+      return withAccountNode(parts, context, { kind: "whole", body: granted.body, headers });
     }
     let work = answer(parts, granted);
     if (hasSseKeepalive(parts, granted)) {
@@ -161,12 +158,13 @@ async function runRequest(parts: RequestParts, context: RunningRequest): Promise
     const outcome = await work;
     isStreaming = outcome.kind === "stream";
     if (outcome.kind === "whole") context.wholeBody = outcome.body;
-    return outcome;
+    return withAccountNode(parts, context, outcome);
   } catch (error) {
     reportFailure(parts, context, error);
     if (!(error instanceof RefusedError)) throw error;
     // The error of an idempotent request is sent only after its hold is cancelled.
-    return { kind: "refused", refusal: error.refusal, headers: { "x-request-id": requestId } };
+    const headers = { "x-request-id": requestId };
+    return withAccountNode(parts, context, { kind: "refused", refusal: error.refusal, headers });
   } finally {
     const ending = endsWithWork ? null : endRequest(parts, context);
     if (ending !== null) await ending;

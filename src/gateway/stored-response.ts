@@ -18,7 +18,7 @@ import { type Caller, type Identify, MISSING_KEY, wrongKey } from "./account/ide
 import { acceptFreshProfile, mustKeepUp } from "./admission/admission.ts";
 import { addressFor } from "./admission/admission-request.ts";
 import type { Settlement } from "./admission/settlement.ts";
-import { earlyHeaders, type NodeOfAccount, withAccountNode } from "./answer/headers.ts";
+import { type AccountNodeParts, earlyHeaders, withAccountNode } from "./answer/headers.ts";
 import { type AttemptInput, type AttemptParts, attempt, SECRETS_UNREADABLE } from "./attempt/attempt.ts";
 import { clientErrorFor, NO_KEY_AVAILABILITY } from "./attempt/client-error.ts";
 import type { GatewayCall, GatewayLimits, Outcome } from "./call.ts";
@@ -50,7 +50,10 @@ export interface StoredResponseRequest
 }
 
 /** The services that stored responses need. */
-export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts, "requestHistory"> {
+export interface StoredResponseParts
+  extends AttemptParts,
+    AccountNodeParts,
+    Pick<ReportEndedParts, "requestHistory"> {
   readonly system: ActorSystem<Protocol>;
   readonly identify: Identify;
   readonly configs: ConfigCache;
@@ -62,8 +65,6 @@ export interface StoredResponseParts extends AttemptParts, Pick<ReportEndedParts
   readonly lagMostMs: number;
   /** Watches the ends of requests. */
   readonly observer: RequestObserver;
-  /** Finds the node that answers name as their account's; null where they name none. */
-  readonly nodeOfAccount: NodeOfAccount | null;
   /** Returns the refusal with which clients see an exception. */
   refusalFor(error: unknown): Refusal;
 }
@@ -96,7 +97,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
         const answer = await answerOf(parts, request, { caller, place, requestId, lifetime });
         const end = answer.kind === "whole" ? FREE_ANSWER : endOf(answer);
         report.noteEnd(endForClient(request.signal, end), 1);
-        return withAccountNode({ headers, ...answer }, parts.nodeOfAccount, report);
+        return withAccountNode(parts, report, { headers, ...answer });
       } finally {
         void parts.settlement.cancel(caller.account, id, request.signal.aborted);
       }
@@ -104,8 +105,7 @@ export function createStoredResponse(parts: StoredResponseParts): StoredResponse
       const end = endOf({ refusal: parts.refusalFor(error) });
       report.noteEnd(endForClient(request.signal, end), 0);
       if (!(error instanceof RefusedError)) throw error;
-      const refused: Outcome = { kind: "refused", refusal: error.refusal, headers };
-      return withAccountNode(refused, parts.nodeOfAccount, report);
+      return withAccountNode(parts, report, { kind: "refused", refusal: error.refusal, headers });
     } finally {
       lifetime.close();
       parts.observer.ended(report, parts.clock.mono());

@@ -44,8 +44,11 @@ export function replayed(kept: HeaderRecord, requestId: string, style: ApiStyle)
   return { ...idsFor(requestId, style), ...Object.fromEntries(own) };
 }
 
-/** Returns the name of the node that owns an account; null when none is known to. */
-export type NodeOfAccount = (account: AccountId) => string | null;
+/** What answers name as their account's node. */
+export interface AccountNodeParts {
+  /** Returns the name of the node that owns an account, or null when none is known to; null where answers name no node. */
+  readonly nodeOfAccount: ((account: AccountId) => string | null) | null;
+}
 
 /**
  * Adds the header that names the node of a request's account (LB_NODE_HEADER), if the setting is on and its caller is known. A load balancer that
@@ -54,9 +57,9 @@ export type NodeOfAccount = (account: AccountId) => string | null;
  * else. It is added when an answer leaves, and never kept with one that may be given again.
  */
 export function withAccountNode(
-  outcome: Outcome,
-  nodeOfAccount: NodeOfAccount | null,
+  { nodeOfAccount }: AccountNodeParts,
   { identifiedAs }: Pick<RequestContext, "identifiedAs">,
+  outcome: Outcome,
 ): Outcome {
   if (nodeOfAccount === null || identifiedAs === null) return outcome;
   const node = nodeOfAccount(identifiedAs.account);
