@@ -245,7 +245,7 @@ function createLifecycle(
       node.outbox.stop();
       while (router.waiting() > 0 && clock.mono() < until) await sleep(clock, 5);
       node.state.isDraining = true;
-      await atMost(clock, Math.max(0, until - clock.mono()), committer.drained());
+      await atMost(clock, until - clock.mono(), committer.drained());
       let triedAt = Number.NEGATIVE_INFINITY;
       while (clock.mono() < until && activations.hasUncovered()) {
         if (clock.mono() - triedAt >= SAVE_AGAIN_MS) {

@@ -54,7 +54,7 @@ export function supervise(parts: Supervising): Promise<number> {
     cancelTimer();
     const nextMs = supervision.nextMs();
     if (nextMs === null) return;
-    cancelTimer = clock.after(Math.max(0, nextMs - clock.mono()), () => step({ kind: "time" }));
+    cancelTimer = clock.after(nextMs - clock.mono(), () => step({ kind: "time" }));
   }
 
   function perform(action: SupervisionAction): void {

@@ -63,7 +63,7 @@ export class ParentReadings {
       const isAfforded = group.map(({ amount, keep }) => affords(found, amount, keep));
       for (const [i, { resolve }] of group.entries()) resolve(isAfforded[i]!);
       if (isAfforded.includes(false)) {
-        await sleep(clock, Math.max(0, began + PARENT_PAUSE_MS - clock.mono()));
+        await sleep(clock, began + PARENT_PAUSE_MS - clock.mono());
       }
     }
     this.#waiting.delete(parent);

@@ -105,7 +105,7 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
     if (this.brief === null || this.plan.made === ATTEMPTS_MAX) return null;
     const { candidate, key, until } = this.brief;
     const { lifetime } = this.context;
-    await lifetime.sleep(Math.max(0, until - this.parts.clock.mono()));
+    await lifetime.sleep(until - this.parts.clock.mono());
     if (lifetime.ended !== null || !(await retakeHold(this.parts, this.context, candidate))) return null;
     const encoding = this.encode(candidate, key);
     const exchange = encoding instanceof Promise ? await encoding : encoding;

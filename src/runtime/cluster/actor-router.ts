@@ -188,7 +188,7 @@ export class ActorRouter {
     const { clock, placement } = this.parts;
     try {
       // Nothing else bounds an attempt of `askNow`.
-      if (isTableOld) await atMost(clock, Math.max(0, until - clock.mono()), placement.refresh());
+      if (isTableOld) await atMost(clock, until - clock.mono(), placement.refresh());
     } finally {
       this.waitingElsewhere--;
     }

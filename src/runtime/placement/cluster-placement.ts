@@ -186,7 +186,7 @@ function repeat(clock: Clock, ms: number, task: () => Promise<void>): () => void
   const run = async () => {
     const startedMs = clock.mono();
     await task();
-    if (!ended) cancel = clock.after(Math.max(0, ms - (clock.mono() - startedMs)), run);
+    if (!ended) cancel = clock.after(ms - (clock.mono() - startedMs), run);
   };
   let cancel = clock.after(ms, run);
   return () => {
