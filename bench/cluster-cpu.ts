@@ -5,33 +5,27 @@ import type { ClusterStage, Fleet } from "./cluster-stage.ts";
 import { ownerOf, type ShardTable } from "./cluster-table.ts";
 import { type Spent, spend } from "./cpu.ts";
 import { grouped, median, range, sum } from "./figures.ts";
+import { IN_ONE_PIECE, ONE_BY_ONE, WHOLE } from "./kinds.ts";
 import type { Target } from "./load.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
 import { NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
 
+/**
+ * How requests are spread over the three nodes: to each node in turn, or each to the node that owns its account, which a load
+ * balancer learns from answers (LB_NODE_HEADER).
+ */
+const WAYS = ["nodes in turn", "each at its node"] as const;
+
 interface Kind extends Ask {
   readonly what: string;
-  /**
-   * What the three nodes are asked by: each node in turn, or each request by the node that owns its account, which a load
-   * balancer learns from answers (LB_NODE_HEADER).
-   */
-  readonly to: "nodes in turn" | "owner";
+  readonly way: (typeof WAYS)[number];
 }
 
-const WHOLE: Ask = { stream: false };
-const IN_ONE_PIECE: Ask = { stream: true };
-const ONE_BY_ONE: Ask = { stream: true, word: "bench-apart" };
-
-const KINDS: readonly Kind[] = [
-  { what: "whole, 50 accounts, nodes in turn", to: "nodes in turn", ...WHOLE },
-  { what: "whole, 50 accounts, each at its node", to: "owner", ...WHOLE },
-  { what: "stream of 100 events in one piece, nodes in turn", to: "nodes in turn", ...IN_ONE_PIECE },
-  { what: "stream of 100 events in one piece, each at its node", to: "owner", ...IN_ONE_PIECE },
-  { what: "stream of 100 events one by one, nodes in turn", to: "nodes in turn", ...ONE_BY_ONE },
-  { what: "stream of 100 events one by one, each at its node", to: "owner", ...ONE_BY_ONE },
-];
+const KINDS: readonly Kind[] = [{ ...WHOLE, what: "whole, 50 accounts" }, IN_ONE_PIECE, ONE_BY_ONE].flatMap(
+  (kind) => WAYS.map((way) => ({ ...kind, what: `${kind.what}, ${way}`, way })),
+);
 const TARGET = "≤ 1.5";
 const MUST = "≤ 1.8";
 
@@ -82,7 +76,7 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   const ours: Round[] = [];
   const theirs: Round[] = [];
   const table = await stage.table();
-  const targets = kind.to === "owner" ? targetsAtOwners(cluster, table) : cluster.targets;
+  const targets = kind.way === "each at its node" ? targetsAtOwners(cluster, table) : cluster.targets;
   const three = { nodes: cluster.nodes, targets };
   const warmed: string[] = [];
   for (const { nodes, targets } of [three, single]) {

@@ -20,15 +20,12 @@ export async function readTable(url: string, rootKey: string, names: readonly st
   if (!response.ok) throw new Error(`/x-cluster: ${response.status} ${await response.text()}`);
   const { shards, health } = (await response.json()) as Told;
   const owners = Array.from({ length: SHARDS }, () => -1);
-  for (const { shard, owner } of shards) owners[shard] = names.indexOf(nameOf(owner ?? ""));
+  for (const { shard, owner } of shards) owners[shard] = names.indexOf(owner ?? "");
   return {
     owners,
     unhealthy: Object.entries(health).flatMap(([name, value]) => (value === 0 ? [] : [`${name} ${value}`])),
   };
 }
-
-/** Without the word for the incarnation. */
-const nameOf = (owner: string): string => owner.split("#")[0]!;
 
 /** The node that owns an account, by its place in the cluster. */
 export const ownerOf = ({ owners }: ShardTable, { id }: BenchAccount): number =>

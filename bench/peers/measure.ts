@@ -9,6 +9,7 @@ import type { Target } from "../load.ts";
 import { inTurns, ratiosOf } from "../rounds.ts";
 import type { Stage } from "../stage.ts";
 import { bodyText, STYLES } from "../styles.ts";
+import { NO_WARM_UP, type WarmUpTimes, warmUp } from "../warm-up.ts";
 import type { Running } from "./peer.ts";
 
 /** Medians of rounds; `ratios` has one figure for each round. */
@@ -29,17 +30,16 @@ export interface PeerFigures {
   readonly rssBytes: number;
 }
 
-interface Effort {
-  /** How long each configuration is warmed up before the rounds of a kind, ms: runtimes compile what they have run often. */
-  readonly warmUpMs: number;
+/** Each configuration is warmed up for as long before the rounds of a kind, since runtimes compile what they have run often. */
+interface Effort extends WarmUpTimes {
   readonly rounds: number;
   readonly roundMs: number;
   /** Requests of a round with one in flight. They are few, because a stream takes some configurations a tenth of a second. */
   readonly requests: number;
 }
 
-const FULL: Effort = { warmUpMs: 20_000, rounds: 6, roundMs: 3_000, requests: 150 };
-const QUICK: Effort = { warmUpMs: 0, rounds: 2, roundMs: 1_000, requests: 60 };
+const FULL: Effort = { warmUpMs: 20_000, warmUpMsMax: 20_000, rounds: 6, roundMs: 3_000, requests: 150 };
+const QUICK: Effort = { ...NO_WARM_UP, rounds: 2, roundMs: 1_000, requests: 60 };
 /** Requests of each such round that only warm up. */
 const WARM_UP = 20;
 
@@ -69,17 +69,15 @@ async function loadAll(
   stage: Stage,
   running: readonly Running[],
   kind: Kind,
-  { warmUpMs, rounds, roundMs }: Effort,
+  effort: Effort,
 ): Promise<LoadFigures[]> {
-  if (warmUpMs > 0) {
-    for (const { process, target } of running) await spend(stage.load, [process], [target], kind, warmUpMs);
-  }
-  const sides = running.map(
-    ({ process, target }) =>
-      () =>
-        spend(stage.load, [process], [target], kind, roundMs),
-  );
-  const spent = await inTurns(sides, rounds);
+  const loadOf =
+    ({ process, target }: Running) =>
+    (ms: number) =>
+      spend(stage.load, [process], [target], kind, ms);
+  for (const one of running) await warmUp([one.process], effort, loadOf(one));
+  const sides = running.map(loadOf).map((load) => () => load(effort.roundMs));
+  const spent = await inTurns(sides, effort.rounds);
   const cpuOf = (all: readonly Spent[]) => all.map(({ cpuUs }) => cpuUs);
   return spent.map((all) => ({
     cpuUs: median(cpuOf(all)),

@@ -17,6 +17,7 @@ import type { Tokens } from "./service-account-token.ts";
 import type { Destination, ProviderModelNaming, UpstreamKey } from "./upstream.ts";
 
 type Config = UpstreamKey["config"];
+
 const ANTHROPIC_VERSION = "vertex-2023-10-16";
 
 /** Beta features that the provider knows. It rejects a request with any other value. */

@@ -28,6 +28,7 @@ export interface HttpUpstreamParts {
 }
 
 type SendResult = UpstreamHead | UpstreamFailureResult;
+
 /** Headers that the gateway sets; values that the caller passes under these names are dropped. */
 const OURS = new Set([
   "authorization",

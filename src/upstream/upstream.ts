@@ -35,7 +35,7 @@ export interface ProviderModelNaming {
    */
   readonly model: string | null;
   /** Fields that the body must have in addition to the client's. */
-  readonly add: HeaderRecord;
+  readonly add: Readonly<Record<string, string>>;
   /** Fields of the client that must be removed from the body. */
   readonly without?: readonly string[];
 }

@@ -51,10 +51,11 @@ export interface AccountNodeParts {
 }
 
 /**
- * Adds the header that names the node of a request's account (LB_NODE_HEADER), if the setting is on and its caller is known. A load balancer that
- * sends the account's next requests to that node saves them the messages between nodes, and takes the header off, since it
- * is not for clients. Every node answers every request, so a name that is out of date costs those messages and nothing
- * else. It is added when an answer leaves, and never kept with one that may be given again.
+ * Adds the header that names the node of a request's account (LB_NODE_HEADER), if the setting is on and the caller is
+ * known. A load balancer that sends the account's next requests to that node saves them the messages between nodes, and
+ * takes the header off, since it is not for clients. Every node answers every request, so a name that is out of date
+ * costs those messages and nothing else. It is added when an answer leaves, and never kept with one that may be given
+ * again.
  */
 export function withAccountNode(
   { nodeOfAccount }: AccountNodeParts,

@@ -47,13 +47,13 @@ export class NodeQueries {
   }
 
   otherOwnerOf(actor: ActorRef): string | null {
-    const owner = this.placement.ownerOf(shardOf(actorName(actor)));
-    return owner === null || owner.node === this.placement.node() ? null : owner.node;
+    const node = this.ownerOf(actor);
+    return node === this.placement.node() ? null : node;
   }
 
   ownerNameOf(actor: ActorRef): string | null {
-    const owner = this.placement.ownerOf(shardOf(actorName(actor)));
-    return owner === null ? null : displayName(owner.node);
+    const node = this.ownerOf(actor);
+    return node === null ? null : displayName(node);
   }
 
   send(node: string, query: NodeQuery, ms: number): Promise<unknown> {
@@ -77,5 +77,10 @@ export class NodeQueries {
     const answer = await inTime(this.clock, ms, this.send(other, query, ms)).catch(() => null);
     if (answer === null) throw new UnavailableError(actorName(actor), "no_answer");
     return answer;
+  }
+
+  /** Returns the node id of the owner of an actor; null when none is known. */
+  private ownerOf(actor: ActorRef): string | null {
+    return this.placement.ownerOf(shardOf(actorName(actor)))?.node ?? null;
   }
 }

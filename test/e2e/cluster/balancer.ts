@@ -21,17 +21,19 @@ export interface Balancer {
 export const haproxy = (): string | null =>
   Bun.which("haproxy", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });
 
+/** Returns the lines of a text by which an account's requests go to the node that serves it. */
+export const accountRulesIn = (text: string): string =>
+  text.match(/^ {2}(stick-table|use-server|http-re).*$/gm)!.join("\n");
+
 /**
- * Returns the rules of deploy/haproxy.cfg by which an account's requests go to the node that serves it, for these nodes. One that
- * the file has no number for gets no account by its name.
+ * Returns the rules of deploy/haproxy.cfg for accounts and their nodes, in a backend of this name and these nodes. A node
+ * that the file has no number for gets no account by its name.
  */
-function accountRules(nodes: readonly string[]): string {
+export function accountRules(backend: string, nodes: readonly string[]): string {
   const file = readFileSync(join(import.meta.dir, "../../../deploy/haproxy.cfg"), "utf8");
-  const backend = /^backend gateways\n(.*?)\n\n/ms.exec(file)![1]!;
-  const rules = backend.split("\n").filter((line) => /^ {2}(stick-table|use-server|http-re)/.test(line));
-  return rules
-    .join("\n")
-    .replace("(gateways)", "(nodes)")
+  const [, gateways] = /^backend gateways\n(.*?)\n\n/ms.exec(file)!;
+  return accountRulesIn(gateways!)
+    .replace("(gateways)", `(${backend})`)
     .replace(/gateway-(\d)/g, (_, n: string) => nodes[Number(n) - 1]!);
 }
 
@@ -79,7 +81,7 @@ export async function startBalancer(
   // Somebody may take the port between the look and the start: then another is tried.
   for (let tries = 1; ; tries++) {
     const port = await freePort();
-    writeFileSync(file, config(port, socket, nodes, byAccount ? accountRules(nodes) : ""));
+    writeFileSync(file, config(port, socket, nodes, byAccount ? accountRules("nodes", nodes) : ""));
     const child = startChild([program, "-db", "-f", file]);
     await until(
       "HAProxy runs",
