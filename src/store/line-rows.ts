@@ -36,7 +36,9 @@ const fieldsOf = (e: unknown): Fields => (typeof e === "object" && e !== null ? 
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-const wholeOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null);
+/** A zero has no sign here, as it has none in JSON. */
+const wholeOf = (value: unknown): number | null =>
+  Number.isSafeInteger(value) ? (value as number) + 0 : null;
 
 /** The rows of a commit's lines, in their order. A field that a line does not have is null, "" or 0. */
 export function lineRows({ actor, seq, linesTo, lines, events }: LinesOfCommit): LineRow[] {

@@ -49,6 +49,7 @@ export function createDisk(clock: ProcessClock, faults: Faults): SimDisk {
     downUntil: 0,
     faults,
     async append(given) {
+      freezeDeep(given.events);
       const commit: Commit = JSON.parse(JSON.stringify(given));
       const [outcome] = await store.append([commit]);
       const own = ledger.get(commit.actor) ?? [];
@@ -81,6 +82,13 @@ export function createDisk(clock: ProcessClock, faults: Faults): SimDisk {
     },
   };
   return disk;
+}
+
+/** Freezes a plain value with all that it holds, so that a later change of it throws. */
+function freezeDeep(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) freezeDeep(part);
 }
 
 export interface LineParts {

@@ -40,11 +40,11 @@ const BYTES_MAX = 15 * 2 ** 20;
 
 /**
  * `Store.append` on a connection. Every reason for an "unknown" goes to `onError`. `onStored` is called with each commit that is
- * stored.
+ * stored and with the length of its events as text.
  */
 export function mongoAppend(
   { collection, write, onError }: MongoConnection,
-  onStored: (commit: CommitDocument) => void = () => {},
+  onStored: (commit: Commit, eventChars: number) => void = () => {},
 ): Store["append"] {
   const commits = collection<CommitDocument>("commits");
 
@@ -94,9 +94,9 @@ export function mongoAppend(
     // When one call has several commits for a place, only the first is inserted.
     const first = new Map(documents.toReversed().map((document) => [document._id, document]));
     const stored = await storedWriters(documents.filter((document) => first.get(document._id) === document));
-    return documents.map((document) => {
-      const appended = outcome(stored.get(document._id), document.by);
-      if (appended === "committed") onStored(document);
+    return documents.map(({ _id, by, events }, i) => {
+      const appended = outcome(stored.get(_id), by);
+      if (appended === "committed") onStored(given[i]!, events.length);
       return appended;
     });
   };

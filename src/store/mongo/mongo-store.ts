@@ -65,7 +65,7 @@ export async function openMongo(url: string, options: MongoOptions): Promise<Sto
     throw error;
   }
   const store: Store = {
-    append: mongoAppend(connection, (commit) => recent.add(commit)),
+    append: mongoAppend(connection, (commit, eventChars) => recent.add(commit, eventChars)),
     appendsAtOnce: APPENDS_AT_ONCE,
     appendDelayMs: APPEND_DELAY_MS,
     appendsOutliveSender: true,

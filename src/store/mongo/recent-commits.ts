@@ -1,5 +1,6 @@
 // The commits that this node has appended and no save has projected yet. What is derived of commits (lines, usage, credit) is made
 // with the save that follows within two seconds: to read them back from the server cost the node several times what the append did.
+// Their events are kept as they were given, which nobody changes once they are in a commit.
 //
 // bound                    outcome
 // COMMITS_MAX, CHARS_MAX   the commits of the actor whose list was begun longest ago are forgotten, as are those of actors that
@@ -11,7 +12,7 @@ import { type CommitDocument, commitKey } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
 const COMMITS_MAX = 65_536;
-/** The total length of the events that are kept, as text. */
+/** The total length of the events that are kept, as they are stored: as text. */
 const CHARS_MAX = 64 * 2 ** 20;
 
 /** Commits of one actor: those after one seq, up to another. */
@@ -21,8 +22,10 @@ export interface CommitRange {
   readonly to: number;
 }
 
-/** What the lines of a commit are made of, as it is stored. */
-type KeptCommit = Pick<CommitDocument, "actor" | "seq" | "linesTo" | "lines" | "events">;
+/** What the lines of a commit are made of, and the length of its events as text. */
+interface KeptCommit extends LinesOfCommit {
+  readonly eventChars: number;
+}
 
 /** Adjacent commits of an actor, ascending. */
 interface KeptCommits {
@@ -30,8 +33,6 @@ interface KeptCommits {
   after: number;
   readonly commits: KeptCommit[];
 }
-
-const charsOf = ({ events }: KeptCommit): number => events.length;
 
 /** The commits of one connection. */
 export class RecentCommits {
@@ -45,9 +46,8 @@ export class RecentCommits {
     return this.#size;
   }
 
-  /** Keeps a commit that is stored. Those of an actor come in order. */
-  add({ actor, seq, linesTo, lines, events }: KeptCommit): void {
-    const commit = { actor, seq, linesTo, lines, events };
+  /** Keeps a commit that is stored, whose events are so long as text. Those of an actor come in order. */
+  add({ actor, seq, linesTo, lines, events }: LinesOfCommit, eventChars: number): void {
     let kept = this.#kept.get(actor);
     if (kept !== undefined && kept.after + kept.commits.length + 1 !== seq) {
       this.#forget(actor, kept);
@@ -57,9 +57,9 @@ export class RecentCommits {
       kept = { after: seq - 1, commits: [] };
       this.#kept.set(actor, kept);
     }
-    kept.commits.push(commit);
+    kept.commits.push({ actor, seq, linesTo, lines, events, eventChars });
     this.#size++;
-    this.#chars += charsOf(commit);
+    this.#chars += eventChars;
     for (const [oldest, list] of this.#kept) {
       if (this.#size <= COMMITS_MAX && this.#chars <= CHARS_MAX) break;
       this.#forget(oldest, list);
@@ -67,7 +67,7 @@ export class RecentCommits {
   }
 
   /** The commits of a range, ascending; null when some of them are not kept. */
-  within({ actor, after, to }: CommitRange): readonly KeptCommit[] | null {
+  within({ actor, after, to }: CommitRange): readonly LinesOfCommit[] | null {
     const kept = this.#kept.get(actor);
     if (kept === undefined || after < kept.after || to > kept.after + kept.commits.length) return null;
     return kept.commits.slice(after - kept.after, to - kept.after);
@@ -79,13 +79,13 @@ export class RecentCommits {
     if (kept === undefined || seq <= kept.after) return;
     this.#forget(actor, kept);
     const rest = kept.commits.slice(seq - kept.after);
-    for (const commit of rest) this.add(commit);
+    for (const commit of rest) this.add(commit, commit.eventChars);
   }
 
   #forget(actor: string, { commits }: KeptCommits): void {
     this.#kept.delete(actor);
     this.#size -= commits.length;
-    for (const commit of commits) this.#chars -= charsOf(commit);
+    for (const { eventChars } of commits) this.#chars -= eventChars;
   }
 }
 
@@ -103,7 +103,7 @@ export async function commitsOfRanges(
 ): Promise<readonly LinesOfCommit[]> {
   const kept = ranges.map((range) => recent.within(range));
   const others = ranges.filter((_, i) => kept[i] === null);
-  const here = kept.flatMap((commits) => commits ?? []).map(parseLinesOfCommit);
+  const here = kept.flatMap((commits) => commits ?? []);
   if (others.length === 0) return here;
   const keys = others.map(({ actor, after, to }) => ({
     _id: { $gt: commitKey(actor, after), $lte: commitKey(actor, to) },
