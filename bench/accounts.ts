@@ -46,6 +46,8 @@ export interface Administration {
   /** Makes a named API key and answers its secret. */
   createApiKey(mainKey: string, fields: object): Promise<string>;
   ledger(account: BenchAccount): Promise<Ledger>;
+  /** The number of charges that no ledger has yet, of all nodes: a store was too slow for them, and they are sent to it again. */
+  chargesWaiting(): Promise<number>;
   /** The runtime's counters without labels, from /metrics: `commits` is `arborgate_commits_total`. */
   counters(): Promise<ReadonlyMap<string, number>>;
 }
@@ -117,6 +119,10 @@ export function administration(parts: {
       // The first line is the credit that came from the Owner.
       return { charges: total - 1, spentNano: nano(CREDIT - balance), priceNano: nano(-lines[0]!.amount) };
     },
+    async chargesWaiting() {
+      const { gauges } = await call<ClusterPage>(parts.rootKey, "GET", "/x-cluster");
+      return gauges.late_charges_waiting;
+    },
     async counters() {
       const response = await fetch(`${parts.serviceUrl}/metrics`, {
         headers: { authorization: `Bearer ${parts.rootKey}` },
@@ -135,6 +141,10 @@ interface Made {
 interface LedgerPage {
   readonly lines: readonly { readonly amount: number }[];
   readonly total: number;
+}
+
+interface ClusterPage {
+  readonly gauges: { readonly late_charges_waiting: number };
 }
 
 /** How often, and after how many ms, a read is repeated where the store was too slow for it, as on a machine that has been loaded. */

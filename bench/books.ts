@@ -72,6 +72,7 @@ export function openBooks(style: StyleName): Books {
       }
     },
     async checkLedgers(admin, accounts) {
+      await noChargeWaits(admin);
       async function check(account: BenchAccount): Promise<void> {
         const answers = answered.get(account.key) ?? 0;
         const { charges, spentNano, priceNano } = await admin.ledger(account);
@@ -86,6 +87,21 @@ export function openBooks(style: StyleName): Books {
         await Promise.all(accounts.slice(first, first + CHECKED_AT_ONCE).map(check));
     },
   };
+}
+
+/** How long charges may wait for a ledger after the last answer, and how often they are counted meanwhile, ms. */
+const WAITING_MS_MAX = 60_000;
+const COUNT_MS = 250;
+
+/** Resolves when the ledgers have all charges. A store that was too slow has its node keep some, and send them again. */
+async function noChargeWaits(admin: Administration): Promise<void> {
+  const until = performance.now() + WAITING_MS_MAX;
+  for (;;) {
+    const waiting = await admin.chargesWaiting();
+    if (waiting === 0) return;
+    if (performance.now() > until) throw new WrongResult(`${waiting} charges still wait for their ledgers`);
+    await Bun.sleep(COUNT_MS);
+  }
 }
 
 /**

@@ -36,6 +36,8 @@ interface Times extends WarmUpTimes {
 
 const FULL: Times = { warmUpMs: 20_000, warmUpMsMax: 60_000, rounds: 6, ms: 3_000 };
 const QUICK: Times = { ...NO_WARM_UP, rounds: 3, ms: 1_000 };
+/** How much longer a warm-up of several nodes may be, each of which has a part of the requests and compiles all for itself. */
+const SEVERAL_TAKE = 2;
 
 /** The servers that the nodes use, by program. Notes state their CPU time; ratios leave it out. A shell watches mongod. */
 const BESIDES = [
@@ -81,7 +83,8 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   const warmed: string[] = [];
   for (const { nodes, targets } of [three, single]) {
     const work = (stepMs: number) => spend(stage.load, nodes, targets, kind, stepMs);
-    warmed.push(warmUpNote(await warmUp(nodes, times, work)));
+    const warmUpMsMax = times.warmUpMsMax * (nodes.length > 1 ? SEVERAL_TAKE : 1);
+    warmed.push(warmUpNote(await warmUp(nodes, { ...times, warmUpMsMax }, work)));
   }
   const grown = [await growth(cluster), await growth(single)];
   for (let round = 0; round < rounds; round++) {
