@@ -12,7 +12,7 @@ import { parseSnapshot, StoredRow } from "../stored-rows.ts";
 import type { DocumentBody, DocumentTable, Table } from "../tables.ts";
 import { SUMS, type UsageRow, usageRows } from "../usage/usage-rows.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
-import { duplicatesOf } from "./errors.ts";
+import { replaceOlder, type Versioned } from "./replace-older.ts";
 
 type Documents = Pick<Store, "loadSnapshot" | "save">;
 
@@ -40,10 +40,6 @@ export interface UsageDocument extends FoundDocument {
   readonly models: readonly ModelSums[];
 }
 
-interface Versioned extends Keyed {
-  readonly seq: number;
-}
-
 /** A body with its indexed fields. Throws when an indexed field cannot hold its value. */
 export function foundDocument(table: Table, id: string, body: DocumentBody): FoundDocument {
   const values = indexedValues(table, body);
@@ -53,27 +49,9 @@ export function foundDocument(table: Table, id: string, body: DocumentBody): Fou
 }
 
 /** Reads and writes of snapshots and documents. */
-export function mongoDocuments({ collection, read, write }: MongoConnection): Documents {
+export function mongoDocuments(connection: MongoConnection): Documents {
+  const { collection, read } = connection;
   const snapshots = collection<SnapshotDocument>("snapshots");
-
-  /** Replaces older documents. */
-  async function replace(name: string, documents: readonly Versioned[]): Promise<void> {
-    const table = collection<Versioned>(name);
-    const replacing = (some: readonly Versioned[], upsert: boolean) => () =>
-      table.bulkWrite(
-        some.map(({ _id, ...replacement }) => ({
-          replaceOne: { filter: { _id, seq: { $lt: replacement.seq } }, replacement, upsert },
-        })),
-        { ordered: false },
-      );
-    await write(async () => {
-      // A duplicate key means that the stored document is not older, or that another node created it at the
-      // same time; in the second case the newer document still replaces the older one.
-      const refused = await duplicatesOf(replacing(documents, true));
-      const rest = documents.filter((_, i) => refused.has(i));
-      if (rest.length > 0) await replacing(rest, false)();
-    });
-  }
 
   return {
     async loadSnapshot(actor) {
@@ -90,8 +68,9 @@ export function mongoDocuments({ collection, read, write }: MongoConnection): Do
         .sort(([a], [b]) => Number(SUMMING.has(a)) - Number(SUMMING.has(b)))
         .map(([table, some]) => [table, newest(some.map(storedDocument), idOf)] as const);
       const states = newest(saves.flatMap(({ snapshot }) => snapshot ?? []).map(snapshotDocument), idOf);
-      for (const [table, some] of documents) await replace(table, some);
-      if (states.length > 0) await replace("snapshots", states);
+      for (const [table, some] of documents)
+        await replaceOlder(connection, collection<Versioned>(table), some);
+      await replaceOlder(connection, snapshots, states);
     },
   };
 }

@@ -15,14 +15,13 @@ import type { Collection } from "mongodb";
 import { hasMoney, MoneyFold, moneyChanges } from "../money-fold.ts";
 import type { Snapshot } from "../store.ts";
 import { parseMoneyFold, StoredRow } from "../stored-rows.ts";
-import type { Keyed, MongoConnection } from "./connection.ts";
-import { duplicatesOf } from "./errors.ts";
+import type { MongoConnection } from "./connection.ts";
 import { findBackfill } from "./line-backfill.ts";
 import { commitsOfRanges, type RecentCommits } from "./recent-commits.ts";
+import { replaceOlder, type Versioned } from "./replace-older.ts";
 
 /** The sums of an account up to a seq; its key is the actor. */
-export interface MoneyDocument extends Keyed {
-  readonly seq: number;
+export interface MoneyDocument extends Versioned {
   readonly sums: string;
 }
 
@@ -101,22 +100,9 @@ export class MongoMoneyProjection {
     return new Map(found.map(parseMoneyFold).map((fold) => [fold.actor, fold]));
   }
 
-  async #put(folds: readonly MoneyFold[]): Promise<void> {
+  #put(folds: readonly MoneyFold[]): Promise<void> {
     const documents = folds.map((fold) => ({ _id: fold.actor, seq: fold.seq, sums: fold.toText() }));
-    if (documents.length === 0) return;
-    const replacing = (some: readonly MoneyDocument[], upsert: boolean) => () =>
-      this.#money.bulkWrite(
-        some.map(({ _id, ...replacement }) => ({
-          replaceOne: { filter: { _id, seq: { $lt: replacement.seq } }, replacement, upsert },
-        })),
-        { ordered: false },
-      );
-    await this.#connection.write(async () => {
-      // A duplicate key is a row that is not older, or one that another node has just made.
-      const refused = await duplicatesOf(replacing(documents, true));
-      const rest = documents.filter((_, i) => refused.has(i));
-      if (rest.length > 0) await replacing(rest, false)();
-    });
+    return replaceOlder(this.#connection, this.#money, documents);
   }
 
   /** Whether accounts of an older version may still lack their rows. */

@@ -32,6 +32,7 @@ import { SUMS } from "../usage/usage-rows.ts";
 import { type CommitDocument, commitKey } from "./append.ts";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
+import { LINES_OF_COMMIT } from "./recent-commits.ts";
 
 /** The parts of an actor in one period. */
 export interface PartsDocument extends Keyed {
@@ -238,7 +239,7 @@ export async function partsAsOf(
     collection<CommitDocument>("commits")
       .find({ ...range, lines: { $gt: 0 } })
       .sort({ _id: 1 })
-      .project({ actor: 1, seq: 1, linesTo: 1, lines: 1, events: 1 })
+      .project(LINES_OF_COMMIT)
       .map(parseLinesOfCommit)
       .toArray(),
   );
