@@ -10,7 +10,7 @@ import type { Target } from "./load.ts";
 import type { ClusterRows } from "./measure.ts";
 import { ownProgramsMs } from "./process.ts";
 import type { Ask } from "./styles.ts";
-import { NO_WARM_UP, type WarmUpTimes, warmUp, warmUpNote } from "./warm-up.ts";
+import { NO_WARM_UP, type WarmUpTimes, warmUpInTurns, warmUpNote } from "./warm-up.ts";
 
 /**
  * How requests are spread over the three nodes: to each node in turn, or each to the node that owns its account, which a load
@@ -80,12 +80,13 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
   const table = await stage.table();
   const targets = kind.way === "each at its node" ? targetsAtOwners(cluster, table) : cluster.targets;
   const three = { nodes: cluster.nodes, targets };
-  const warmed: string[] = [];
-  for (const { nodes, targets } of [three, single]) {
-    const work = (stepMs: number) => spend(stage.load, nodes, targets, kind, stepMs);
-    const warmUpMsMax = times.warmUpMsMax * (nodes.length > 1 ? SEVERAL_TAKE : 1);
-    warmed.push(warmUpNote(await warmUp(nodes, { ...times, warmUpMsMax }, work)));
-  }
+  const [threeWarm, oneWarm] = await warmUpInTurns(
+    [three, single].map(({ nodes, targets }) => ({
+      servers: nodes,
+      times: { ...times, warmUpMsMax: times.warmUpMsMax * (nodes.length > 1 ? SEVERAL_TAKE : 1) },
+      work: (stepMs: number) => spend(stage.load, nodes, targets, kind, stepMs),
+    })),
+  );
   const grown = [await growth(cluster), await growth(single)];
   for (let round = 0; round < rounds; round++) {
     ours.push(await roundOf(stage, three, kind, ms));
@@ -124,7 +125,7 @@ async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promi
         `events per commit: ${batching(inCluster!)} in the cluster, ${batching(inSingle!)} on one node`,
       `${kind.what}, besides: ${besidesOf(ours)} a request in the cluster, ${besidesOf(theirs)} with one node; ` +
         `one node on SQLite takes ${us(embedded.cpuUs)} of CPU and answers ${grouped(embedded.perS)} a second`,
-      `${kind.what}: three nodes ${warmed[0]}, one ${warmed[1]}`,
+      `${kind.what}: three nodes ${warmUpNote(threeWarm!)}, one ${warmUpNote(oneWarm!)}`,
     ],
   };
 }

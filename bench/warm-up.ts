@@ -27,25 +27,48 @@ const COMPILER_SHARE_MAX = 0.01;
 /** The name of the threads that compile. */
 const COMPILER = "JITWorker";
 
-/** Warms servers up with `work`, which takes the milliseconds that it is given. */
+/** Servers to warm up, and the work that does it, which takes the milliseconds that it is given. */
+export interface WarmUp {
+  readonly servers: readonly Process[];
+  readonly times: WarmUpTimes;
+  readonly work: (ms: number) => Promise<unknown>;
+}
+
+/** Warms servers up. */
 export async function warmUp(
   servers: readonly Process[],
-  { warmUpMs, warmUpMsMax }: WarmUpTimes,
-  work: (ms: number) => Promise<unknown>,
+  times: WarmUpTimes,
+  work: WarmUp["work"],
 ): Promise<WarmedUp> {
+  const [ended] = await warmUpInTurns([{ servers, times, work }]);
+  return ended!;
+}
+
+/**
+ * Warms several up, a step of each in turn: what is idle for minutes puts its accounts aside, and has to read all of them again
+ * at the first request.
+ */
+export async function warmUpInTurns(all: readonly WarmUp[]): Promise<readonly WarmedUp[]> {
+  const reached = all.map((): WarmedUp => ({ tookMs: 0, compilerShare: 1 }));
+  for (;;) {
+    const cold = all.flatMap((one, i) => (isWarm(one.times, reached[i]!) ? [] : [i]));
+    if (cold.length === 0) return reached;
+    for (const i of cold) reached[i] = await step(all[i]!, reached[i]!);
+  }
+}
+
+const isWarm = ({ warmUpMs, warmUpMsMax }: WarmUpTimes, { tookMs, compilerShare }: WarmedUp): boolean =>
+  tookMs >= warmUpMsMax || (tookMs >= warmUpMs && compilerShare <= COMPILER_SHARE_MAX);
+
+async function step({ servers, work }: WarmUp, { tookMs }: WarmedUp): Promise<WarmedUp> {
   const compilerMs = () => sum(servers.map(({ pid }) => threadsMsOf(pid).get(COMPILER) ?? 0));
   const cpuMs = () => sum(servers.map((server) => server.cpuMs()));
-  let tookMs = 0;
-  let compilerShare = 1;
-  while (tookMs < warmUpMsMax && (tookMs < warmUpMs || compilerShare > COMPILER_SHARE_MAX)) {
-    const [before, compiledBefore] = [cpuMs(), compilerMs()];
-    await work(STEP_MS);
-    tookMs += STEP_MS;
-    const compiledMs = compilerMs() - compiledBefore;
-    // A thread that has ended takes its time with it, so that such a step says nothing.
-    compilerShare = compiledMs < 0 ? 1 : compiledMs / (cpuMs() - before);
-  }
-  return { tookMs, compilerShare };
+  const [before, compiledBefore] = [cpuMs(), compilerMs()];
+  await work(STEP_MS);
+  const compiledMs = compilerMs() - compiledBefore;
+  // A thread that has ended takes its time with it, so that such a step says nothing.
+  const compilerShare = compiledMs < 0 ? 1 : compiledMs / (cpuMs() - before);
+  return { tookMs: tookMs + STEP_MS, compilerShare };
 }
 
 /** Says how a warm-up ended. */
