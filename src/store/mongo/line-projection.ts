@@ -1,6 +1,7 @@
 // Writes the projection of ledger lines, and adds to the sums of provider keys (key-costs.ts): with each save,
 // before its snapshots, the lines of the commits that these snapshots cover and the stored ones do not. The node
-// that saves an actor is the one that owns it, and it trails the actor's commits by two seconds. Lines are made from the commits as they are stored (recent-commits.ts), a batch at a time.
+// that saves an actor is the one that owns it, and it trails the actor's commits by two seconds. Lines are made a batch of commits
+// at a time, from those that this node still has (recent-commits.ts).
 //
 //   commits stored -> lines of the commits up to the new snapshot stored -> the parts of usage that their
 //   charges are of (usage-parts.ts) -> snapshot stored
