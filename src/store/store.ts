@@ -249,7 +249,7 @@ export interface Store extends Registry {
   /**
    * Stores each commit independently of the others, and returns their outcomes in the same order. A networked
    * store sends the same commits again until its own deadline. Rejects only what is not plain data; every
-   * other failure is an outcome.
+   * other failure is an outcome. Nobody may change the events of a commit that was given, since a store may keep them.
    */
   append(commits: readonly Commit[]): Promise<readonly Appended[]>;
   /** Whether an append may be stored after the process that sent it has ended, so that the next owner has to look again. */

@@ -107,10 +107,7 @@ function outcome(stored: string | undefined, by: string): Appended {
   return stored === by ? "committed" : "lost";
 }
 
-/**
- * Makes the document at once, so that later changes by the caller have no effect, and a body that is not
- * plain data fails for its caller alone.
- */
+/** Makes the document at once, so that a body that is not plain data fails for its caller alone. */
 function documentOf(c: Commit): CommitDocument {
   const [actor, by] = [c.actor.toWellFormed(), c.by.toWellFormed()];
   const whole = [c.seq, c.shard, c.epoch, c.at, c.v, c.linesTo, c.lines];

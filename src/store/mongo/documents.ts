@@ -68,9 +68,8 @@ export function mongoDocuments(connection: MongoConnection): Documents {
         .sort(([a], [b]) => Number(SUMMING.has(a)) - Number(SUMMING.has(b)))
         .map(([table, some]) => [table, newest(some.map(storedDocument), idOf)] as const);
       const states = newest(saves.flatMap(({ snapshot }) => snapshot ?? []).map(snapshotDocument), idOf);
-      for (const [table, some] of documents)
-        await replaceOlder(connection, collection<Versioned>(table), some);
-      await replaceOlder(connection, snapshots, states);
+      for (const [table, some] of documents) await replaceOlder(connection, table, some);
+      await replaceOlder(connection, "snapshots", states);
     },
   };
 }

@@ -102,7 +102,7 @@ export class MongoMoneyProjection {
 
   #put(folds: readonly MoneyFold[]): Promise<void> {
     const documents = folds.map((fold) => ({ _id: fold.actor, seq: fold.seq, sums: fold.toText() }));
-    return replaceOlder(this.#connection, this.#money, documents);
+    return replaceOlder(this.#connection, "money", documents);
   }
 
   /** Whether accounts of an older version may still lack their rows. */

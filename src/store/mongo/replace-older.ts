@@ -1,7 +1,6 @@
 // Replaces documents by newer ones: one that is not older than the given one stays, however late the given one comes, and one
 // that does not exist is made. It reads nothing.
 
-import type { Collection } from "mongodb";
 import type { Keyed, MongoConnection } from "./connection.ts";
 import { duplicatesOf } from "./errors.ts";
 
@@ -10,16 +9,16 @@ export interface Versioned extends Keyed {
   readonly seq: number;
 }
 
-/** Stores these documents where none or an older one is stored. A key may occur once. */
-export async function replaceOlder<T extends Versioned>(
-  { write }: Pick<MongoConnection, "write">,
-  table: Collection<T>,
-  documents: readonly T[],
+/** Stores these documents of a table where none or an older one is stored. A key may occur once. */
+export async function replaceOlder(
+  { collection, write }: MongoConnection,
+  name: string,
+  documents: readonly Versioned[],
 ): Promise<void> {
   if (documents.length === 0) return;
-  const versioned = table as unknown as Collection<Versioned>;
+  const table = collection<Versioned>(name);
   const replacing = (some: readonly Versioned[], upsert: boolean) => () =>
-    versioned.bulkWrite(
+    table.bulkWrite(
       some.map(({ _id, ...replacement }) => ({
         replaceOne: { filter: { _id, seq: { $lt: replacement.seq } }, replacement, upsert },
       })),
