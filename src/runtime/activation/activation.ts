@@ -170,7 +170,9 @@ export class Activation {
   }
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
-  private isOld({ id, bornAt, retry }: Envelope, { loadedAt }: LoadedState): boolean {
+  private isOld({ id, bornAt, retry, hasNoOtherCopy }: Envelope, { loadedAt }: LoadedState): boolean {
+    // Nobody can have executed it before, whatever the clocks say: not even another node, right before this load.
+    if (hasNoOtherCopy === true) return false;
     const { clock, limits } = this.actor.host;
     return (
       (retry === true || !isFresh(bornAt, clock.wall(), loadedAt, limits)) && this.ids.get(id) === undefined
