@@ -23,6 +23,8 @@ export interface WarmedUp {
 
 /** Between two looks at the compilers, which end the warm-up with less than this share of the CPU time. */
 const STEP_MS = 5_000;
+/** The step of what is warm already while others are not. */
+const KEPT_WARM_MS = 500;
 const COMPILER_SHARE_MAX = 0.01;
 /** The name of the threads that compile. */
 const COMPILER = "JITWorker";
@@ -45,16 +47,19 @@ export async function warmUp(
 }
 
 /**
- * Warms several up, a step of each in turn: what is idle for minutes puts its accounts aside, and has to read all of them again
- * at the first request.
+ * Warms several up, a step of each in turn. What is warm goes on with short steps until all are: what is idle for minutes puts
+ * its accounts aside, and has to read all of them again at the first request.
  */
 export async function warmUpInTurns(all: readonly WarmUp[]): Promise<readonly WarmedUp[]> {
   const reached = all.map((): WarmedUp => ({ tookMs: 0, compilerShare: 1 }));
-  for (;;) {
-    const cold = all.flatMap((one, i) => (isWarm(one.times, reached[i]!) ? [] : [i]));
-    if (cold.length === 0) return reached;
-    for (const i of cold) reached[i] = await step(all[i]!, reached[i]!);
+  const isWarmNow = (i: number) => isWarm(all[i]!.times, reached[i]!);
+  while (!all.every((_, i) => isWarmNow(i))) {
+    for (const [i, one] of all.entries()) {
+      if (isWarmNow(i)) await one.work(KEPT_WARM_MS);
+      else reached[i] = await step(one, reached[i]!);
+    }
   }
+  return reached;
 }
 
 const isWarm = ({ warmUpMs, warmUpMsMax }: WarmUpTimes, { tookMs, compilerShare }: WarmedUp): boolean =>
