@@ -18,14 +18,16 @@ import { NO_WARM_UP, type WarmUpTimes, warmUpInTurns, warmUpNote } from "./warm-
  */
 const WAYS = ["nodes in turn", "each at its node"] as const;
 
-interface Kind extends Ask {
+export interface ClusterKind extends Ask {
   readonly what: string;
   readonly way: (typeof WAYS)[number];
 }
 
-const KINDS: readonly Kind[] = [{ ...WHOLE, what: "whole, 50 accounts" }, IN_ONE_PIECE, ONE_BY_ONE].flatMap(
-  (kind) => WAYS.map((way) => ({ ...kind, what: `${kind.what}, ${way}`, way })),
-);
+export const CLUSTER_KINDS: readonly ClusterKind[] = [
+  { ...WHOLE, what: "whole, 50 accounts" },
+  IN_ONE_PIECE,
+  ONE_BY_ONE,
+].flatMap((kind) => WAYS.map((way) => ({ ...kind, what: `${kind.what}, ${way}`, way })));
 const TARGET = "≤ 1.5";
 const MUST = "≤ 1.8";
 
@@ -53,7 +55,7 @@ interface Round extends Spent {
 /** The nodes that are measured, and the targets that their requests go to. */
 type Asked = Pick<Fleet, "nodes" | "targets">;
 
-async function roundOf({ load }: ClusterStage, fleet: Asked, kind: Kind, ms: number): Promise<Round> {
+async function roundOf({ load }: ClusterStage, fleet: Asked, kind: ClusterKind, ms: number): Promise<Round> {
   const before = besidesMs();
   const spent = await spend(load, fleet.nodes, fleet.targets, kind, ms);
   const after = besidesMs();
@@ -72,7 +74,13 @@ const perS = (rounds: readonly Spent[]): string => grouped(median(rounds.map((on
 const besidesOf = (rounds: readonly Round[]): string =>
   BESIDES.map(({ name }, i) => `${name} ${us(median(rounds.map((one) => one.besidesUs[i]!)))}`).join(", ");
 
-async function measureKind(stage: ClusterStage, kind: Kind, times: Times): Promise<ClusterRows> {
+/** Measures requests of a kind. Of its two rows the first is the CPU time, the second are the requests per second. */
+export async function clusterCpu(
+  stage: ClusterStage,
+  kind: ClusterKind,
+  quick: boolean,
+): Promise<ClusterRows> {
+  const times = quick ? QUICK : FULL;
   const { rounds, ms } = times;
   const { cluster, single, sqlite } = stage;
   const ours: Round[] = [];
@@ -147,15 +155,5 @@ async function growth(fleet: Fleet): Promise<() => Promise<Grown>> {
   return async () => {
     const after = await fleet.counters();
     return (counter) => (after.get(counter) ?? 0) - (before.get(counter) ?? 0);
-  };
-}
-
-export async function clusterCpu(stage: ClusterStage, quick: boolean): Promise<ClusterRows> {
-  const parts: ClusterRows[] = [];
-  for (const kind of KINDS) parts.push(await measureKind(stage, kind, quick ? QUICK : FULL));
-  const rows = parts.map((one) => one.rows);
-  return {
-    rows: [...rows.map(([cpu]) => cpu!), ...rows.map(([, speed]) => speed!)],
-    notes: parts.flatMap((one) => one.notes),
   };
 }

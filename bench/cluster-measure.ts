@@ -1,31 +1,63 @@
 // The measures of a cluster as one run: on its own for `npm run bench:cluster`, and as rows of the benchmark's table.
 
-import { clusterCpu } from "./cluster-cpu.ts";
+import { CLUSTER_KINDS, type ClusterKind, clusterCpu } from "./cluster-cpu.ts";
 import { clusterHop } from "./cluster-hop.ts";
-import { MissingServerError, onCluster } from "./cluster-stage.ts";
+import { type ClusterStage, MissingServerError, onCluster } from "./cluster-stage.ts";
+import { sum } from "./figures.ts";
 import type { ClusterRows, Measure } from "./measure.ts";
 
 export const CLUSTER_ACCOUNTS = 50;
 
-/** Measures three nodes beside one. Throws `MissingServerError` where there is no NATS or no database. */
+const NO_ROWS: ClusterRows = { rows: [], notes: [] };
+
+/** What is measured with one kind of requests. */
+interface Part {
+  readonly cpu: ClusterRows;
+  readonly hop: ClusterRows;
+  readonly unhealthy: readonly string[];
+  readonly refused: number;
+}
+
+/**
+ * Measures three nodes beside one. Each kind of requests has servers and a database of its own: a database that keeps all in
+ * memory has several gigabytes after each, and stops for a minute once these fill it. Throws `MissingServerError` where there
+ * is no NATS or no database.
+ */
 export async function measureCluster(quick: boolean): Promise<ClusterRows> {
-  const log = (text: string) => console.error(`${text} …`);
-  log("three nodes on NATS, one without, one on SQLite: starting, and sharing the work out");
-  const { parts, unhealthy, refused } = await onCluster({ accounts: CLUSTER_ACCOUNTS }, async (stage) => {
-    log("CPU per request");
-    const cpu = await clusterCpu(stage, quick);
-    // By now all nodes are warm.
-    log("time added by another node");
-    const hop = await clusterHop(stage, quick);
-    return { parts: [cpu, hop], unhealthy: (await stage.table()).unhealthy, refused: stage.refused() };
-  });
-  const notes = parts.flatMap((part) => part.notes);
+  const parts: Part[] = [];
+  for (const [nth, kind] of CLUSTER_KINDS.entries()) {
+    console.error(`three nodes on NATS, one without, one on SQLite: ${kind.what} …`);
+    // The first kind has warmed the nodes up for the requests of the hop too.
+    parts.push(
+      await onCluster({ accounts: CLUSTER_ACCOUNTS }, (stage) => measurePart(stage, kind, nth === 0, quick)),
+    );
+  }
+  const cpuRows = parts.map(({ cpu }) => cpu.rows);
+  const rows = [
+    ...cpuRows.map(([cpu]) => cpu!),
+    ...cpuRows.map(([, speed]) => speed!),
+    ...parts.flatMap(({ hop }) => hop.rows),
+  ];
+  const notes = parts.flatMap(({ cpu, hop }) => [...cpu.notes, ...hop.notes]);
+  const refused = sum(parts.map((part) => part.refused));
   if (refused > 0)
     notes.push(
       `${refused} requests were refused, since the store was slow: this machine was too busy for it`,
     );
+  const unhealthy = parts.flatMap((part) => part.unhealthy);
   notes.push(`counters that must be zero: ${unhealthy.length === 0 ? "all are" : unhealthy.join(", ")}`);
-  return { rows: parts.flatMap((part) => part.rows), notes };
+  return { rows, notes };
+}
+
+async function measurePart(
+  stage: ClusterStage,
+  kind: ClusterKind,
+  withHop: boolean,
+  quick: boolean,
+): Promise<Part> {
+  const cpu = await clusterCpu(stage, kind, quick);
+  const hop = withHop ? await clusterHop(stage, quick) : NO_ROWS;
+  return { cpu, hop, unhealthy: (await stage.table()).unhealthy, refused: stage.refused() };
 }
 
 export const cluster: Measure = {

@@ -171,7 +171,7 @@ export class Activation {
 
   /** Returns whether the ledger may have the command's dedup id although it is not remembered here. */
   private isOld({ id, bornAt, retry, hasNoOtherCopy }: Envelope, { loadedAt }: LoadedState): boolean {
-    // Nobody can have executed it before, whatever the clocks say: not even another node, right before this load.
+    // No node can have executed it before, whatever the clocks say.
     if (hasNoOtherCopy === true) return false;
     const { clock, limits } = this.actor.host;
     return (
