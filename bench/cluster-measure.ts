@@ -20,8 +20,8 @@ interface Part {
 
 /**
  * Measures three nodes beside one. Each kind of requests has servers and a database of its own: a database that keeps all in
- * memory has several gigabytes after each, and stops for a minute once these fill it. Throws `MissingServerError` where there
- * is no NATS or no database.
+ * memory has several gigabytes after each, and once they fill it, it stops for seconds, again and again. Throws
+ * `MissingServerError` where there is no NATS or no database.
  */
 export async function measureCluster(quick: boolean): Promise<ClusterRows> {
   const parts: Part[] = [];

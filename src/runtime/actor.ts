@@ -186,7 +186,7 @@ export interface Envelope {
   readonly retry?: boolean;
   /**
    * The command runs on its caller's stack, at the first attempt: no copy of it is under way, and one that follows is a
-   * `retry`.
+   * `retry`. So its dedup id is not searched for, and its reply is forgotten with the commit.
    */
   readonly hasNoOtherCopy?: boolean;
   /**
