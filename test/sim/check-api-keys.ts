@@ -1,11 +1,12 @@
 // Checker 19: a named key opens an account exactly while its secret is good at the account's own time, an overlap is as long as
-// was asked for, and what the keys cost adds up to what the account costs.
+// was asked for, a request ends for the key that it was admitted for, and what the keys cost adds up to what the account costs.
 
 import type { AccountCommand } from "../../actors/account/account.ts";
 import type { AdmitInput, Admitted } from "../../actors/account/admit.ts";
 import type { ApiKeyList } from "../../actors/account/api-key-list.ts";
 import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { Decision } from "../../src/runtime/actor.ts";
+import type { Held } from "./check-admission.ts";
 import { spentBy } from "./key-oracle.ts";
 import { type Oracle, spentIn } from "./oracle.ts";
 import type { Trace } from "./trace.ts";
@@ -35,6 +36,28 @@ export function checkSecret(
   if (key === undefined) fail(`admitted with a dead secret of key ${answered}`);
   else if (key !== answered) fail(`admitted for key ${answered}, with the secret of key ${key}`);
   else if (key !== 0) trace.count("admitted for named keys");
+}
+
+/**
+ * The ends of requests: each counts for the key whose secret was admitted. The ledger alone cannot tell, for what it says is all
+ * that the second fold of the keys knows.
+ */
+export function checkEndedFor(
+  trace: Trace,
+  state: Account,
+  holds: ReadonlyMap<string, Held>,
+  { events }: Decision<AccountEvent>,
+): void {
+  for (const event of events ?? []) {
+    if (event.type !== "charge" && event.type !== "released") continue;
+    const admittedFor = holds.get(event.id)?.apiKey;
+    const endedFor = event.apiKey ?? 0;
+    if (admittedFor === undefined || admittedFor === endedFor) continue;
+    trace.violate(
+      CHECKER,
+      `account ${state.id}, request ${event.id}: admitted for key ${admittedFor}, ended for key ${endedFor}`,
+    );
+  }
 }
 
 /** A rotation, or a list of what the keys cost. */

@@ -14,7 +14,7 @@ import type { Account, AccountEvent } from "../../actors/account/state.ts";
 import type { AnyBehavior, Behavior, Decision, Turn } from "../../src/runtime/actor.ts";
 import type { Commit } from "../../src/store/store.ts";
 import { checkAdmission, type Model } from "./check-admission.ts";
-import { checkKeyCommand, checkSecret } from "./check-api-keys.ts";
+import { checkEndedFor, checkKeyCommand, checkSecret } from "./check-api-keys.ts";
 import type { Timeline } from "./clock.ts";
 import { add, addCommit, emptyOracle, type Oracle } from "./oracle.ts";
 import type { SimDisk } from "./store.ts";
@@ -76,6 +76,7 @@ export function holdChecker(parts: {
     decision: Decision<AccountEvent>,
   ): void {
     checkKeyCommand(trace, state, model.oracle, command, turn.now, decision);
+    checkEndedFor(trace, state, model.holds, decision);
     switch (command.type) {
       case "admit":
         complete(state, command.id);

@@ -368,11 +368,11 @@ export const MUTANTS: readonly Mutant[] = [
       nodes: 1,
       limits: { saveMs: 200, saveCommits: 1 },
       faults: {
-        ...{ slow: 0.3, slowMs: 6_000, crashEveryMs: 25_000, restartMs: 10, graceful: 0, outageEveryMs: 0 },
+        ...{ slow: 0.1, slowMs: 4_000, crashEveryMs: 10_000, restartMs: 10, graceful: 0, outageEveryMs: 0 },
         ...{ stepEveryMs: 0, failRead: 0 },
       },
       load: {
-        ...{ accounts: 40, hot: 1, requests: 400, wealth: 1_000, durationMs: 40_000, thinkMs: 100 },
+        ...{ accounts: 60, hot: 1, requests: 1_000, wealth: 1_000, durationMs: 40_000, thinkMs: 100 },
         ...{ errands: 0, configuring: 0, limited: 0, duplicated: 0, readEveryMs: 1_000_000 },
       },
     },
