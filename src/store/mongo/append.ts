@@ -29,6 +29,9 @@ export interface CommitDocument extends Keyed, Omit<Commit, "done" | "marks" | "
   readonly events: string;
 }
 
+/** The projection that `parseMarkedPlace` reads: a commit without its replies and events. */
+export const MARKED_PLACE = { actor: 1, seq: 1, at: 1, marks: 1 } as const;
+
 /** The key of a commit. Keys of one actor sort by seq. */
 export const commitKey = (actor: string, seq: number): string => `${actor}/${String(seq).padStart(16, "0")}`;
 

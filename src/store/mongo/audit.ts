@@ -32,7 +32,7 @@ import {
   StoredRow,
 } from "../stored-rows.ts";
 import type { Period } from "../usage/charge-rows.ts";
-import { type CommitDocument, commitKey } from "./append.ts";
+import { type CommitDocument, commitKey, MARKED_PLACE } from "./append.ts";
 import { type ClaimDocument, mongoRows } from "./claims.ts";
 import { connectMongo, type MongoConnection, type MongoOptions } from "./connection.ts";
 import { type ConsistentCut, takeConsistentCut } from "./consistent-cut.ts";
@@ -342,11 +342,7 @@ class MongoAuditView implements AuditView {
     for (let i = 0; i < marks.length; i += ASKED_MAX) {
       const filter = { marks: { $in: marks.slice(i, i + ASKED_MAX) } };
       const places = await this.#connection.read(() =>
-        this.#commits
-          .find(filter)
-          .project({ actor: 1, seq: 1, at: 1, marks: 1 })
-          .map(parseMarkedPlace)
-          .toArray(),
+        this.#commits.find(filter).project(MARKED_PLACE).map(parseMarkedPlace).toArray(),
       );
       yield* places.filter(this.#cut.includes);
     }

@@ -9,7 +9,7 @@
 // may have causes of its own, so scans are repeated until one includes nothing.
 
 import { type CommitPlace, type MarkedPlace, parseMarkedPlace } from "../stored-rows.ts";
-import type { CommitDocument } from "./append.ts";
+import { type CommitDocument, MARKED_PLACE } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
 /** The commits that an audit reads. */
@@ -41,7 +41,7 @@ export async function takeConsistentCut({
     patiently(() =>
       commits
         .find({ ...ofAllShards, at: { $gte: since } })
-        .project({ actor: 1, seq: 1, at: 1, marks: 1 })
+        .project(MARKED_PLACE)
         .map(parseMarkedPlace)
         .toArray(),
     );

@@ -4,7 +4,7 @@
 // certainly occurs once. It must never hold a list of dedup ids.
 
 import { parseMarkedPlace, StoredRow } from "../stored-rows.ts";
-import type { CommitDocument } from "./append.ts";
+import { type CommitDocument, MARKED_PLACE } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 
 /** Returns whether a dedup id may occur more than once. */
@@ -30,7 +30,7 @@ export async function buildDuplicateFilter({
         .find({ _id: { $gt: after } })
         .sort({ _id: 1 })
         .limit(PAGE)
-        .project({ actor: 1, seq: 1, at: 1, marks: 1 })
+        .project(MARKED_PLACE)
         .toArray(),
     );
     for (const { marks } of page.map(parseMarkedPlace)) {

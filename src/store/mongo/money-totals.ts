@@ -15,7 +15,7 @@ import type { Document } from "mongodb";
 import { MoneyFold, MoneySums, type MoneyTotals, type PendingMoney } from "../money-fold.ts";
 import { StoreBusyError } from "../store-errors.ts";
 import { type MarkedPlace, parseMarkedPlace, parseMoneyFold } from "../stored-rows.ts";
-import type { CommitDocument } from "./append.ts";
+import { type CommitDocument, MARKED_PLACE } from "./append.ts";
 import type { MongoConnection } from "./connection.ts";
 import { includeCauses, RECENT_MS } from "./consistent-cut.ts";
 import type { MoneyDocument, MongoMoneyProjection } from "./money-projection.ts";
@@ -52,10 +52,7 @@ export function mongoMoney(
     // The filter names all shards, because the index begins with the shard.
     const filter = { shard: { $gte: 0 }, at: { $gte: since }, actor: { $gt: "account/", $lt: "account0" } };
     const found: MarkedPlace[] = [];
-    const cursor = commits
-      .find(filter, { batchSize: BATCH })
-      .project({ actor: 1, seq: 1, at: 1, marks: 1 })
-      .limit(RECENT_MAX);
+    const cursor = commits.find(filter, { batchSize: BATCH }).project(MARKED_PLACE).limit(RECENT_MAX);
     for await (const one of cursor) found.push(parseMarkedPlace(one));
     if (found.length < RECENT_MAX) return found;
     throw new StoreBusyError("too many commits wait for their snapshots: ask again later");
@@ -79,7 +76,7 @@ export function mongoMoney(
       const some = await read(() =>
         collection<CommitDocument>("commits")
           .find(filter)
-          .project({ actor: 1, seq: 1, at: 1, marks: 1 })
+          .project(MARKED_PLACE)
           .map(parseMarkedPlace)
           .toArray(),
       );
