@@ -12,7 +12,7 @@ import { type Account, freshVolatile } from "./state.ts";
  */
 export function forgetOld(state: Account, now: number): void {
   const { volatile } = state;
-  volatile.ended.forget(now);
+  volatile.ended?.forget(now);
   forgetCharged(state, now);
   const isUnused = volatile.nextExpiry === Number.POSITIVE_INFINITY && volatile.holdsExpired === 0;
   if (!isUnused && isBare(state, now)) state.volatile = freshVolatile();
@@ -24,7 +24,8 @@ export function forgetOld(state: Account, now: number): void {
  */
 function isBare({ volatile }: Account, now: number): boolean {
   const { holds, ended, abandoned, charged, aborts, profileDirty, daysDirty, alertsDirty } = volatile;
-  const isRemembering = ended.size > 0 || charged !== null || (abandoned !== null && abandoned.size > 0);
+  const isRemembering =
+    (ended !== null && ended.size > 0) || charged !== null || (abandoned !== null && abandoned.size > 0);
   const isDirty = profileDirty || daysDirty.length > 0 || alertsDirty.length > 0;
   const isAborting = aborts !== null && counted(aborts, "minute", now).requests > 0;
   return holds.size === 0 && !isRemembering && !isDirty && !isAborting;

@@ -6,6 +6,7 @@ import { SmallMap } from "../../src/base/small-map.ts";
 import { MAIN_API_KEY } from "../ids.ts";
 import { minus, NANO_MAX, type Nano, plusCapped, ZERO } from "../money.ts";
 import { addToMinute, emptyWindows } from "../rate-window.ts";
+import { EndedRequests } from "./ended-requests.ts";
 import { countedRequests, shiftHeld } from "./held-windows.ts";
 import type { Account, Hold, KeyHolds } from "./state.ts";
 
@@ -117,11 +118,12 @@ export function expireHolds(state: Account, now: number): void {
  * Remembers that a request has ended, so that late messages cannot open its hold. The oldest ids are dropped.
  */
 export function rememberEnded(state: Account, id: string, now: number): void {
+  state.volatile.ended ??= new EndedRequests();
   state.volatile.ended.add(id, now);
 }
 
 /** Returns whether the request is remembered as ended. */
-export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended.has(id);
+export const hasEnded = (state: Account, id: string): boolean => state.volatile.ended?.has(id) ?? false;
 
 function shift(state: Account, hold: Hold, now: number, requests: number, tokens: number): void {
   shiftHeld(state, hold, now, requests, tokens);

@@ -10,7 +10,7 @@ import { type Nano, ZERO } from "../money.ts";
 import { emptyWindows, type RateWindows } from "../rate-window.ts";
 import type { ChargeTotals } from "./charge-totals.ts";
 import { compactList, NO_LIST } from "./compact-profile.ts";
-import { EndedRequests } from "./ended-requests.ts";
+import type { EndedRequests } from "./ended-requests.ts";
 import type { Transfer } from "./events.ts";
 import {
   type AccountMove,
@@ -121,8 +121,8 @@ export interface Volatile {
   heldWindows: HeldWindows | null;
   /** Requests that their client aborted before any content, to bound free aborts; null until there is one. */
   aborts: RateWindows | null;
-  /** See `rememberEnded`. */
-  readonly ended: EndedRequests;
+  /** Null until a request has to be remembered: see `rememberEnded`. */
+  ended: EndedRequests | null;
   /** Requests whose orphaned holds were released, oldest first; null until there is one: see orphaned-holds.ts. */
   abandoned: Set<string> | null;
   /** Recently charged requests by Idempotency-Key, oldest first; null while there are none: see `rememberCharged`. */
@@ -146,7 +146,7 @@ export const freshVolatile = (): Volatile => ({
   holdsExpired: 0,
   heldWindows: null,
   aborts: null,
-  ended: new EndedRequests(),
+  ended: null,
   abandoned: null,
   charged: null,
   formerDna: null,

@@ -210,8 +210,8 @@ async function find(
   const closed = pathClosed(accountContext, RESPONSES_PATH);
   if (closed !== null) throw new RefusedError(closed);
   if (new URLSearchParams(query).get("stream") === "true") throw new RefusedError(NO_STREAM);
-  const { owner, account } = accountContext;
-  const at = await keptAt(parts.storedObjects, account.profile.id, id);
+  const { owner, profile } = accountContext.account;
+  const at = await keptAt(parts.storedObjects, profile.id, id);
   const { level, view } = await levelOfKey(parts, owner, at.key);
   const barred = barredAt(accountContext, at.model, level);
   if (barred !== null) throw new RefusedError(barred);

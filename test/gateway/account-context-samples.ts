@@ -30,12 +30,13 @@ export function accountContextOf({
   });
   const account = copies[0]!;
   const full = { ...DEFAULT_CONFIG, ...config };
+  const fullRoot = { ...DEFAULT_CONFIG, ...root };
   return {
     account,
     ancestors: copies.slice(1),
-    owner: account.owner,
     config: { config: full, prices: priceTable(full.pricing) },
-    maps: effectiveMaps(account.profile, { owner: full, root: { ...DEFAULT_CONFIG, ...root } }),
+    root: fullRoot,
+    maps: effectiveMaps(account.profile, { owner: full, root: fullRoot }),
     scope: { level: account.profile.level, factor: account.profile.factor, rates: account.profile.rates },
   };
 }

@@ -38,8 +38,9 @@ export interface AccountContext {
   readonly account: ProfileCopy;
   /** Ancestors below Root, nearest first; the last one (or the account itself) is the Owner. */
   readonly ancestors: readonly ProfileCopy[];
-  readonly owner: AccountId;
   readonly config: ConfigCopy;
+  /** Root's configuration, whose cascades are in the maps. */
+  readonly root: OwnerConfig;
   /** The account's own maps with the cascades of its Owner and Root. */
   readonly maps: EffectiveMaps;
   readonly scope: RouteScope;
@@ -51,16 +52,8 @@ export interface AccountContext {
  */
 export type RouteScope = Pick<Profile, "level" | "factor" | "rates">;
 
-/** A context, and Root's configuration, whose cascades are in its maps. */
-interface KeptContext {
-  readonly context: AccountContext;
-  readonly root: OwnerConfig;
-}
-
 /** What a scope is valid for: children of these ancestors, with these numbers and without lists and maps of their own. */
-interface KeptScope extends Pick<AccountContext, "scope" | "ancestors" | "config"> {
-  readonly root: OwnerConfig;
-}
+type KeptScope = Pick<AccountContext, "scope" | "ancestors" | "config" | "root">;
 
 /** Scopes that are kept for the children of one account; the one that came first makes room. */
 const SCOPES_MAX = 16;
@@ -71,7 +64,7 @@ export class AccountContexts {
    * By the account's profile: while an account is loaded on this node, each version of its profile is one object. The
    * profile of an account elsewhere is another object each time it is read, and so is its context.
    */
-  private readonly kept = new WeakMap<Profile, KeptContext>();
+  private readonly kept = new WeakMap<Profile, AccountContext>();
   /** By the profile of the parent. */
   private readonly scopes = new WeakMap<Profile, readonly KeptScope[]>();
 
@@ -83,15 +76,15 @@ export class AccountContexts {
     account: ProfileCopy,
     ancestors: readonly ProfileCopy[],
     found: ConfigCopy,
-    root: ConfigCopy,
+    { config: root }: ConfigCopy,
   ): AccountContext {
-    const { profile, owner } = account;
+    const { profile } = account;
     const kept = this.kept.get(profile);
-    if (kept?.root === root.config && isMadeOf(kept.context, account, ancestors, found)) return kept.context;
-    const maps = effectiveMaps(profile, { owner: found.config, root: root.config });
-    const scope = this.scopeOf(profile, ancestors, found, root.config);
-    const context = assertOpen({ account, ancestors, owner, config: found, maps, scope });
-    this.kept.set(profile, { context, root: root.config });
+    if (kept?.root === root && isMadeOf(kept, account, ancestors, found)) return kept;
+    const maps = effectiveMaps(profile, { owner: found.config, root });
+    const scope = this.scopeOf(profile, ancestors, found, root);
+    const context = assertOpen({ account, ancestors, config: found, root, maps, scope });
+    this.kept.set(profile, context);
     return context;
   }
 

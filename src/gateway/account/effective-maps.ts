@@ -26,6 +26,8 @@ export interface EffectiveMap<T> {
 /** Both effective maps of an account. */
 export type EffectiveMaps = { readonly [F in MapName]: EffectiveMap<SharedMaps[F]> };
 
+const MAP_NAMES: readonly MapName[] = ["modelMapper", "modelLimits"];
+
 type Laid = { readonly [F in MapName]: Readonly<Record<string, Effective<SharedMaps[F]>>> };
 
 /** Versions of the configurations; null means that none applies from there. */
@@ -39,12 +41,14 @@ const known = new WeakMap<object, Versions & { readonly maps: EffectiveMaps }>()
 const shared = new WeakMap<object, Versions & { readonly laid: Laid }>();
 
 /**
- * Returns the effective maps of a profile, cached by object identity: `profile` and the configurations must
- * never be mutated.
+ * Returns the effective maps of a profile. Those with entries are cached by object identity: `profile` and the configurations
+ * must never be mutated.
  */
 export function effectiveMaps(profile: MapSource, above: AncestorConfigs): EffectiveMaps {
   const owner = isOwner(profile) ? null : above.owner;
   const root = isRoot(profile) ? null : above.root;
+  const isLaid = (name: MapName) => [owner, root].some((one) => one !== null && !isEmpty(one.cascades[name]));
+  if (MAP_NAMES.every((name) => isBare(profile[name]) && !isLaid(name))) return NO_MAPS;
   const versions: Versions = { owner: owner?.version ?? null, root: root?.version ?? null };
   return keptFor(known, profile, versions, () => {
     const laid = () =>
@@ -54,15 +58,11 @@ export function effectiveMaps(profile: MapSource, above: AncestorConfigs): Effec
           modelLimits: withCascade(profile, above, "modelLimits"),
         },
       })).laid;
-    const map = <F extends MapName>(name: F): EffectiveMap<SharedMaps[F]> => {
-      const isLaid = [owner, root].some((one) => one !== null && !isEmpty(one.cascades[name]));
-      return isLaid
+    const map = <F extends MapName>(name: F): EffectiveMap<SharedMaps[F]> =>
+      isLaid(name)
         ? over(ownOverCascade(profile, above, name), laid()[name])
         : ownMap<SharedMaps[F]>(profile[name] as Readonly<Record<string, SharedMaps[F]>>);
-    };
-    const maps = { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") };
-    const isEmptyPair = maps.modelMapper === NO_ENTRIES && maps.modelLimits === NO_ENTRIES;
-    return { maps: isEmptyPair ? NO_MAPS : maps };
+    return { maps: { modelMapper: map("modelMapper"), modelLimits: map("modelLimits") } };
   }).maps;
 }
 

@@ -55,7 +55,7 @@ async function admissionAt(
   // The profile has changed while the request ran, so the new profile decides whether the candidate is
   // allowed.
   const accountContext = await configs.accountContext(caller.account);
-  const level = (level: number) => configs.level(accountContext.owner, level);
+  const level = (level: number) => configs.level(accountContext.account.owner, level);
   const { path, meter } = endpoint;
   const { model } = candidate;
   const allowed = candidateFor({ path, meter, model, accountContext, level }, model, []);

@@ -54,7 +54,7 @@ export async function failedResponse(
   const { admission, endpoint, size, pinnedKey, lifetime } = context;
   const { attempts, visited, untranslated } = failed;
   await cancelHold(parts, context, context.call.signal.aborted);
-  const { owner } = admission.accountContext;
+  const { owner } = admission.accountContext.account;
   const candidates = visited.map(({ model, level, view }) => ({
     model,
     view: restrictToKey(pinnedKey, parts.configs.level(owner, level) ?? view),

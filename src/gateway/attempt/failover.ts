@@ -130,12 +130,12 @@ class ProviderCall extends OpeningWalk<FailoverParts, AnsweredContext, FailedAtt
   ): Promise<Visit<AnsweredContext>> {
     const { clock, levelReporter } = this.parts;
     const { admission, endpoint, request, requestId, lifetime, pinnedKey, trace } = this.context;
-    const { owner, config } = admission.accountContext;
+    const { account, config } = admission.accountContext;
     const { switchOver } = config.config;
     const { model } = candidate;
     const result = await attempt(this.parts, {
       attempted: {
-        owner,
+        owner: account.owner,
         key,
         view,
         model,

@@ -66,7 +66,10 @@ export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> e
 
   protected viewOf({ level, view }: RouteCandidate): LevelView {
     const { admission, pinnedKey } = this.context;
-    return restrictToKey(pinnedKey, this.parts.configs.level(admission.accountContext.owner, level) ?? view);
+    return restrictToKey(
+      pinnedKey,
+      this.parts.configs.level(admission.accountContext.account.owner, level) ?? view,
+    );
   }
 
   protected now(): number {
@@ -138,7 +141,7 @@ export abstract class OpeningWalk<Parts extends OpeningParts, Answer, Failure> e
     opening: OpenedKey,
     probing: ReadonlySet<ProviderKeyId>,
   ): Promise<OpenedKey | null> {
-    const { owner } = this.context.admission.accountContext;
+    const { owner } = this.context.admission.accountContext.account;
     const { key } = opening;
     if (await this.parts.levelReporter.probe(owner, key)) return opening;
     return this.openingAt(candidate, view, new Set([...probing, key.id]));

@@ -23,11 +23,11 @@ export async function planOf(
   { path, meter }: MeteredPath,
   model: string,
 ): Promise<{ readonly rows: CandidateTable; readonly steps: readonly RoutingStep[] }> {
-  const level = (level: number) => configs.level(accountContext.owner, level);
+  const level = (level: number) => configs.level(accountContext.account.owner, level);
   for (;;) {
     const found = failoverCandidates({ path, meter, model, accountContext, level }, route);
     if (!("ok" in found)) return found;
-    await configs.loadLevel(accountContext.owner, found.level);
+    await configs.loadLevel(accountContext.account.owner, found.level);
   }
 }
 
@@ -38,7 +38,7 @@ export function routeOf(
   { path, meter }: MeteredPath,
   model: string,
 ): Route | NoRoute | Promise<Route | NoRoute> {
-  const { owner } = accountContext;
+  const { owner } = accountContext.account;
   const routes = keptRoutes(accountContext.scope);
   const kept = routes.get(model);
   if (kept !== undefined) {

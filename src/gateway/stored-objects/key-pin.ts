@@ -147,7 +147,7 @@ export async function routeToPinnedKey(
 ): Promise<Route | NoRoute> {
   if (!found.ok) return found;
   const { model, steps } = found;
-  const place = await levelOfKey(parts, accountContext.owner, pinnedKey.key).catch((error) => {
+  const place = await levelOfKey(parts, accountContext.account.owner, pinnedKey.key).catch((error) => {
     if (!(error instanceof RefusedError)) throw error;
     return error.refusal === GONE ? notFound(GONE.message, pinnedKey.param) : error.refusal;
   });

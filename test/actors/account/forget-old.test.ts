@@ -24,9 +24,9 @@ const forgetAfter = (one: ReturnType<typeof used>, ms: number): void => {
 test("an ended request is forgotten after a minute, a charged key after ten", () => {
   const one = used();
   forgetAfter(one, 59_000);
-  expect([one.state.volatile.ended.size, one.state.volatile.charged?.size]).toEqual([1, 1]);
+  expect([one.state.volatile.ended?.size, one.state.volatile.charged?.size]).toEqual([1, 1]);
   forgetAfter(one, 1_000);
-  expect([one.state.volatile.ended.size, one.state.volatile.charged?.size]).toEqual([0, 1]);
+  expect([one.state.volatile.ended?.size, one.state.volatile.charged?.size]).toEqual([0, 1]);
   forgetAfter(one, 540_000);
   expect(one.state.volatile).toEqual(freshVolatile());
 });

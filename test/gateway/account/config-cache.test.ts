@@ -95,7 +95,7 @@ describe("a accountContext", () => {
     const accountContext = await configs.accountContext(id(8));
     expect(accountContext.account.profile.id).toBe(id(8));
     expect(accountContext.ancestors.map(({ profile }) => profile.id)).toEqual([7, 2].map(id));
-    expect([accountContext.owner, accountContext.config.config.version]).toEqual([id(2), 1]);
+    expect([accountContext.account.owner, accountContext.config.config.version]).toEqual([id(2), 1]);
   });
 
   test("is refused once, though one ancestor is refused later and another at once", async () => {
@@ -134,7 +134,7 @@ describe("a accountContext", () => {
 
   test("of an Owner has no ancestors", async () => {
     const accountContext = await rig().configs.accountContext(id(2));
-    expect([accountContext.ancestors, accountContext.owner]).toEqual([[], id(2)]);
+    expect([accountContext.ancestors, accountContext.account.owner]).toEqual([[], id(2)]);
   });
 
   test("is read once in five seconds", async () => {
