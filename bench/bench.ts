@@ -52,7 +52,7 @@ const MEASURES: readonly Measure[] = [
 const USAGE = `npm run bench -- [--quick] [--only NAMES] [--peers] [--profile KIND] [--help]
 
   --quick         shorter rounds and fewer requests: a look, not a result
-  --only NAMES    the measures whose names begin so, such as cpu,start; those marked by * run only when they are named:
+  --only NAMES    these measures, such as cpu,start; those marked by * run only when they are named:
 ${MEASURES.map(({ name, about, isLong }) => `                    ${name.padEnd(16)} ${about}${isLong ? " *" : ""}`).join("\n")}
   --minutes N     how long memory-mixed runs
   --peers         no table, but docs/speed.md and its chart: nginx and other gateways in the same run
@@ -99,9 +99,8 @@ const { values } = parseArgs({
   },
 });
 const only = values.only?.split(",");
-const measuresNamed = (begin: string) => MEASURES.filter(({ name }) => name.startsWith(begin));
-const unknown = only?.find((begin) => measuresNamed(begin).length === 0);
-const chosen = new Set(only?.flatMap(measuresNamed) ?? MEASURES.filter(({ isLong }) => !isLong));
+const unknown = only?.find((asked) => MEASURES.every(({ name }) => name !== asked));
+const chosen = MEASURES.filter(({ name, isLong }) => only?.includes(name) ?? !isLong);
 const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
 
 if (values.help) {

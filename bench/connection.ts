@@ -14,6 +14,8 @@ export interface Answered {
 
 export interface Connection {
   ask(request: Buffer): Promise<Answered>;
+  /** Whether the server has not closed it, as it does with one that was idle for long. */
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -23,6 +25,7 @@ const CONTENT = /"content":"[^"]/;
 export async function connect(url: string, wantsFirstContent: boolean): Promise<Connection> {
   const { hostname, port } = new URL(url);
   let waiting: PromiseWithResolvers<Answered> | null = null;
+  let isOpen = true;
   let held: Buffer | null = null;
   let startedAt = 0;
   let firstContentMs = Number.NaN;
@@ -47,6 +50,7 @@ export async function connect(url: string, wantsFirstContent: boolean): Promise<
   }
 
   function closed(why: string): void {
+    isOpen = false;
     waiting?.reject(new Error(why));
     waiting = null;
   }
@@ -63,13 +67,15 @@ export async function connect(url: string, wantsFirstContent: boolean): Promise<
   socket.setNoDelay(true);
   return {
     ask(request) {
-      waiting = Promise.withResolvers();
+      const answer = Promise.withResolvers<Answered>();
+      waiting = answer;
       firstContentMs = Number.NaN;
       startedAt = performance.now();
       // A request is far smaller than a socket's buffer, which is empty: the answer before was read to its end.
       if (socket.write(request) !== request.length) closed("the request did not fit into the socket");
-      return waiting?.promise ?? Promise.reject(new Error("not sent"));
+      return answer.promise;
     },
+    isOpen: () => isOpen,
     close: () => socket.end(),
   };
 }

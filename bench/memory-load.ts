@@ -109,9 +109,15 @@ async function mixed(job: MemoryJob & { kind: "mixed" }): Promise<void> {
   let begun = 0;
   let asked = 0;
 
+  /** The connections at the bottom have been idle the longest, since a burst of requests needed them. */
+  function takeFree(): Connection | undefined {
+    for (let last = free.pop(); last !== undefined; last = free.pop()) if (last.isOpen()) return last;
+    return undefined;
+  }
+
   async function ask(nth: number): Promise<void> {
     const key = keys[Math.floor(Math.random() * keys.length)]!;
-    const connection = free.pop() ?? (await connect(url, false));
+    const connection = takeFree() ?? (await connect(url, false));
     await askOnce(connection, requestBytes(url, key, nth % STREAM_EVERY === 0 ? STREAM : WHOLE));
     free.push(connection);
   }
