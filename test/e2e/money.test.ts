@@ -2,7 +2,7 @@
 // clients were told equals what was booked, to the nano-dollar.
 
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, charged, charges, MODEL, nano } from "./harness.ts";
+import { type Account, type Answer, asking, charged, charges, MODEL, nano } from "./harness.ts";
 import { readStream } from "./streaming.ts";
 import { prepared, useBench } from "./use-bench.ts";
 
@@ -147,19 +147,22 @@ describe("without an output limit", () => {
 
   test("a stream that passes its hold grows it: nobody is admitted against what it used", async () => {
     const user = await bench.subaccount(owner, { CreditGranted: 2 });
-    // 900 of 1000 tokens, slowly: the hold of 50 must have grown long before its end.
-    const running = bench.chat(user.key, "[[output=700 chunk_ms=1]]", { stream: true });
-    await Bun.sleep(0);
-    let refused = 0;
-    let over = false;
-    void running.then(() => {
-      over = true;
+    const beside = () => bench.chat(user.key, "[[output=1]]", { max_tokens: 550 });
+    expect((await beside()).status).toBe(200);
+    const stream = await fetch(`${bench.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${user.key}` },
+      body: JSON.stringify({ ...asking("[[output=700 chunk_ms=1]]"), stream: true }),
     });
-    while (!over) {
-      const { status } = await bench.chat(user.key, "[[output=1]]", { max_tokens: 550 });
-      if (status === 429) refused++;
+    // When 500 of 700 tokens have come, the same request does not fit beside them. Beside the hold of 50 it would.
+    let events = 0;
+    let refusal: Answer | null = null;
+    for await (const chunk of stream.body!) {
+      events += Buffer.from(chunk).toString("latin1").split("\n\n").length - 1;
+      if (events >= 500) refusal ??= await beside();
     }
-    expect(refused).toBeGreaterThan(0);
+    expect([refusal?.status, refusal?.body.error.code]).toEqual([429, "insufficient_balance"]);
+    expect(charges(await bench.ledger(user.key)).map((line) => line.completion_tokens)).toEqual([1, 700]);
     expect(await bench.balance(user.key)).toBeGreaterThanOrEqual(0);
   });
 });
