@@ -136,7 +136,6 @@ export async function commandHaproxy(socket: string, command: string): Promise<s
       },
       close: () => ended.resolve(said),
       error: (_, error) => ended.reject(error),
-      connectError: (_, error) => ended.reject(error),
     },
   });
   connection.write(`${command}\n`);
