@@ -13,9 +13,7 @@ const ENDED_MAX = 10_000;
 const GONE_MAX = 1_024;
 /** The length of the list up to which an id is found by scanning it. */
 const SCANNED_MAX = 32;
-
-/** The rows of every account without ended requests. */
-const NO_ROWS: (string | number)[] = [];
+/** A place in the list is an id and a time. */
 const WIDTH = 2;
 
 /** The requests of one account that ended lately. */
@@ -26,7 +24,7 @@ export class EndedRequests {
    * Each id and the ms of its end, oldest first, in one array. An id that was added again may have an earlier place, which
    * is void.
    */
-  private rows = NO_ROWS;
+  private rows: (string | number)[] = [];
   /** The number of places that were removed, and of those at the front of the list that are still to be. */
   private removed = 0;
   private gone = 0;
@@ -50,10 +48,6 @@ export class EndedRequests {
   add(id: string, now: number): void {
     if (this.places === null) this.removeFew(id);
     else this.places.set(id, this.removed + this.listed);
-    if (this.rows === NO_ROWS) {
-      this.rows = [id, now];
-      return;
-    }
     this.rows.push(id, now);
     this.forget(now);
     if (this.places === null && this.listed > SCANNED_MAX) {
@@ -104,7 +98,7 @@ export class EndedRequests {
 
   private restart(): void {
     this.places = null;
-    this.rows = NO_ROWS;
+    this.rows = [];
     this.removed = 0;
     this.gone = 0;
   }
