@@ -8,6 +8,7 @@ import type { BenchAccount } from "./accounts.ts";
 import { WrongResult } from "./books.ts";
 import { grouped, megabytes } from "./figures.ts";
 import type { Measure } from "./measure.ts";
+import { AFTER_LOAD_MS } from "./memory.ts";
 import type { MemoryJob, MemoryLoaded } from "./memory-load.ts";
 import { onStage, type Stage } from "./stage.ts";
 
@@ -16,8 +17,6 @@ const SECRETS = ["sk-provider-first-0123456789", "sk-provider-second-0123456789"
 const OWNED = 2_000;
 const MADE_AT_ONCE = 16;
 const SAMPLE_MS = 2_000;
-/** As after the load of one account (memory.ts): less than the 90 seconds after which idle actors are unloaded. */
-const AFTER_MS = 30_000;
 /** By then idle actors are unloaded, and what they took is collected. */
 const UNLOADED_MS = 180_000;
 
@@ -37,17 +36,17 @@ export const memoryAccounts: Measure = {
       const { answered, refused } = await load({ kind: "turns", url: stage.service.url, keys, times });
       const cpuUs = ((stage.service.cpuMs() - before) * 1_000) / answered;
       const [loaded, peak] = [stage.service.rssBytes(), stage.service.peakBytes()];
-      await Bun.sleep(AFTER_MS);
+      await Bun.sleep(AFTER_LOAD_MS);
       const after = stage.service.rssBytes();
       await checkInMemory(stage, accounts);
-      await Bun.sleep(UNLOADED_MS - AFTER_MS);
+      await Bun.sleep(UNLOADED_MS - AFTER_LOAD_MS);
       const unloaded = stage.service.rssBytes();
       await checkSome(stage, crowd, times);
       const shown = [fresh, made, peak, loaded, after, unloaded].map(megabytes).join(", ");
       return {
         rows: [
           {
-            what: `Memory ${AFTER_MS / 1_000} s after ${times} requests of each of ${grouped(accounts)} accounts`,
+            what: `Memory ${AFTER_LOAD_MS / 1_000} s after ${times} requests of each of ${grouped(accounts)} accounts`,
             service: `${megabytes(after)} MB, at most ${megabytes(peak)}`,
             passThrough: "",
             result: `${megabytes(after)} MB`,
@@ -56,7 +55,7 @@ export const memoryAccounts: Measure = {
           },
         ],
         notes: [
-          `memory in MB, fresh, with ${grouped(accounts)} accounts, at most, right after the load, ${AFTER_MS / 1_000} s later, unloaded: ${shown}`,
+          `memory in MB, fresh, with ${grouped(accounts)} accounts, at most, right after the load, ${AFTER_LOAD_MS / 1_000} s later, unloaded: ${shown}`,
           `${cpuUs.toFixed(0)} µs of CPU per request, ${refused} requests refused and sent again`,
         ],
       };
